@@ -21,6 +21,7 @@ from calibrant.displays.isotonic_curve import IsotonicCurveDisplay as IsotonicCu
 from calibrant.displays.joint_distribution import JointDistributionDisplay as JointDistributionDisplay
 from calibrant.displays.latent_function import LatentFunctionDisplay as LatentFunctionDisplay
 from calibrant.displays.pit_histogram import PitHistogramDisplay as PitHistogramDisplay
+from calibrant.displays.real_std import RealStdDisplay as RealStdDisplay
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 from calibrant.displays.risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay
 from calibrant.displays.rmse_rmv import RmseRmvDisplay as RmseRmvDisplay
@@ -139,6 +140,7 @@ __all__ = [
     "QuadraticScaling",
     "QuantileForecast",
     "QuantileRecalibration",
+    "RealStdDisplay",
     "RegressionCalibrator",
     "ReliabilityDisplay",
     "Report",

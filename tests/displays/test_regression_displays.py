@@ -6,6 +6,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.errors import InputError
 
 mpl.use("Agg")
 
@@ -16,7 +17,7 @@ def _data():
     return 1.5 * std * rng.normal(size=800), np.zeros(800), std
 
 
-@pytest.mark.parametrize("display", [cb.RmseRmvDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay])
+@pytest.mark.parametrize("display", [cb.RmseRmvDisplay, cb.RealStdDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay])
 def test_it_draws_and_returns_itself(display):
     import matplotlib.pyplot as plt
 
@@ -42,4 +43,52 @@ def test_the_points_are_the_curve():
     assert np.mean(np.abs(curve.rmv - curve.rmse) / curve.rmv) == pytest.approx(error)
     coverage = metrics.interval_curve(y, mean, std, n_levels=11)
     assert coverage.coverage[9] == metrics.interval_coverage(y, mean, std, level=0.9)
+    plt.close(out.figure_)
+
+
+def test_real_std_by_hand():
+    import matplotlib.pyplot as plt
+
+    y, mean, std = _data()
+    curve = metrics.real_std_curve(y, mean, std, n_bins=8, level=0.8)
+    parts = np.array_split(np.argsort(std), 8)
+    assert curve.n.tolist() == [100.0] * 8
+    np.testing.assert_allclose(curve.std, [np.sqrt(np.mean(std[p] ** 2)) for p in parts])
+    np.testing.assert_allclose(curve.real, [np.sqrt(np.mean(y[p] ** 2)) for p in parts])
+    np.testing.assert_array_equal(curve.half, [np.sort(np.abs(y[p]))[49] for p in parts])
+    np.testing.assert_array_equal(curve.reach, [np.sort(np.abs(y[p]))[79] for p in parts])
+    np.testing.assert_allclose(curve.reach_claimed, [1.2815515655446004 * std[p].mean() for p in parts])
+    # The errors are 1.5 times what is claimed.
+    assert ((curve.low < 1.5 * curve.std) & (1.5 * curve.std < curve.high)).mean() >= 0.75
+    out = cb.RealStdDisplay(curve).plot()
+    np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([curve.std, curve.real]))
+    plt.close(out.figure_)
+
+
+def test_real_std_shows_rows_or_the_std_known():
+    import matplotlib.pyplot as plt
+
+    y, mean, std = _data()
+    weight = np.arange(800) % 2
+    odd = weight == 1
+    out = cb.RealStdDisplay.from_predictions(y, mean, std, sample_weight=weight, true_std=1.5 * std, n_points=500)
+    assert len(out.points[0]) == 400
+    np.testing.assert_allclose(out.points[1], 1.5 * out.points[0])
+    again = cb.RealStdDisplay.from_predictions(y, mean, std, sample_weight=weight, n_points=500, ax=out.ax_)
+    assert sorted(again.points[1]) == sorted(np.abs(y[odd]))
+    assert cb.RealStdDisplay.from_predictions(y, mean, std, n_points=0, ax=out.ax_).points is None
+    with pytest.raises(InputError, match="true_std must have one entry"):
+        cb.RealStdDisplay.from_predictions(y, mean, std, true_std=std[:5])
+    plt.close(out.figure_)
+
+
+def test_real_std_of_intervals_without_end():
+    import matplotlib.pyplot as plt
+
+    y, mean, std = _data()
+    forecast = cb.ConformalIntervals().fit(mean[:5], std[:5], y[:5]).predict(mean, std)
+    out = cb.RealStdDisplay.from_predictions(y, forecast)
+    assert np.isinf(out.curve.reach_claimed).all()
+    assert np.isfinite(out.ax_.get_ylim()).all()
+    out.figure_.canvas.draw()
     plt.close(out.figure_)

@@ -72,6 +72,14 @@ class ForecastRecord:
         """Normal scores of y."""
         return self.forecast._score(self.y)
 
+    def per_row(self, values, name) -> np.ndarray:
+        """Something said of each row given, (n given,), for the rows kept."""
+        values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+        n = len(self) if self.kept is None else len(self.kept)
+        if values.shape != (n,):
+            raise InputError(f"{name} must have one entry for each of the {n} rows; got shape {values.shape}.")
+        return values if self.kept is None else values[self.kept]
+
     def take(self, rows) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
         y, weight = self.y, self.weight

@@ -5,6 +5,7 @@ from calibrant.metrics.curves.confidence_histogram import confidence_histogram a
 from calibrant.metrics.curves.interval_curve import interval_curve as interval_curve
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve as isotonic_curve
 from calibrant.metrics.curves.joint_distribution import joint_distribution as joint_distribution
+from calibrant.metrics.curves.real_std_curve import real_std_curve as real_std_curve
 from calibrant.metrics.curves.reliability_curve import reliability_curve as reliability_curve
 from calibrant.metrics.curves.reliability_curves import reliability_curves as reliability_curves
 from calibrant.metrics.curves.risk_coverage_curve import risk_coverage_curve as risk_coverage_curve
@@ -129,6 +130,7 @@ __all__ = [
     "pit_test",
     "positive_class_calibration_error",
     "quantile_calibration_error",
+    "real_std_curve",
     "refinement_error",
     "reliability_curve",
     "reliability_curves",

@@ -58,12 +58,9 @@ def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, samp
     require_level(level)
     require_level(band)
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    groups = np.asarray(groups)
-    kept = len(record) if record.kept is None else len(record.kept)
-    if len(record.forecast.shape) != 1 or groups.shape != (kept,):
-        raise InputError(f"groups must have one label for each of the {kept} rows of one output; got shape {groups.shape}.")
-    groups = groups if record.kept is None else groups[record.kept]
-    labels, position = np.unique(groups, return_inverse=True)
+    if len(record.forecast.shape) != 1:
+        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    labels, position = np.unique(record.per_row(groups, "groups"), return_inverse=True)
     low, high = record.forecast.interval(level)
     inside = (low <= record.y) & (record.y <= high)
     n = np.bincount(position, weights=record.weights)

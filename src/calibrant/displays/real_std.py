@@ -1,0 +1,92 @@
+"""Real against predicted standard deviation, row by row and on average."""
+
+import numpy as np
+
+from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.forecasts.read import read_forecast
+from calibrant.metrics.curves.real_std_curve import real_std_curve
+
+__all__ = ["RealStdDisplay"]
+
+
+class RealStdDisplay:
+    """Absolute errors over the predicted std: some rows as points, the real std with its interval, and how far errors reach.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : RealStdCurve
+    points : pair of (m,) arrays, optional
+        Predicted std, and absolute error or known std, of the rows to show.
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : RealStdCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    points : the rows shown, or None.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    Notes
+    -----
+    On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts claim: half of the errors in the darker
+    one, 90 % (or ``level``) in both; the dotted lines are what was seen. A real std that stays flat means that the predicted one says
+    nothing of a row. In a simulation, where the std of a row is known, ``true_std`` shows it in place of the row's error.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Figures 1, 4 and 5.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import real_std_curve
+    >>> display = RealStdDisplay(real_std_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.n) > 0
+    True
+    """
+
+    def __init__(self, curve, points=None, *, name=None):
+        self.curve = curve
+        self.points = points
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, mean, std=None, *, true_std=None, n_points=1000, random_state=0, name=None, ax=None, sample_weight=None, **options
+    ):  # fmt: skip
+        """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
+        many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
+        curve = real_std_curve(y_true, mean, std, sample_weight=sample_weight, **options)
+        record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
+        size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
+        rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
+        return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
+
+    def plot(self, ax=None, *, name=None):
+        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        ax = draw_axes(ax, "RealStdDisplay")
+        self.ax_, self.figure_ = ax, ax.figure
+        curve, muted = self.curve, COLOURS["muted"]
+        draw_grid(ax)
+        self.reach_ = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
+        self.half_ = ax.fill_between(curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0)
+        if self.points is not None:
+            self.points_ = ax.scatter(*self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True)
+        ends = [0.0, 1.05 * float(curve.std.max())]
+        (self.diagonal_,) = ax.plot(ends, ends, color=muted, linewidth=1, linestyle=(0, (4, 3)))
+        dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
+        self.seen_ = [ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)]
+        self.seen_[0].set_label("Seen")
+        self.band_ = ax.fill_between(curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        (self.line_,) = ax.plot(curve.std, curve.real, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, label="Real std")
+        ax.set(xlim=ends, ylim=[0.0, self._top()], xlabel="Predicted std (units of y)", ylabel="Absolute error and std (units of y)")
+        ax.legend(loc="upper left", fontsize="small", frameon=False)
+        show_title(ax, name or self.name)
+        return self
+
+    def _top(self):
+        """The highest of the lines, and a little more; infinite intervals leave the axis to the others."""
+        heights = np.concatenate([self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed])
+        return 1.15 * float(heights[np.isfinite(heights)].max())

@@ -1,0 +1,82 @@
+"""Real against predicted standard deviation: how large the errors are where the error bars are small, and where they are large."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._base.interval import require_level
+from calibrant._base.record import Record
+from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.groups import rows_by_group
+from calibrant._kernels.loess import weighted_quantile
+from calibrant.errors import InputError
+from calibrant.forecasts.read import read_forecast
+from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
+
+__all__ = ["RealStdCurve", "real_std_curve"]
+
+
+@dataclass(frozen=True)
+class RealStdCurve(Record):
+    """One row a bin of predicted std: n (sum of weights), predicted std, real std with its interval, and quantiles of the absolute error.
+
+    ``std`` is the root mean predicted variance, ``real`` the root mean squared error. Half of the absolute errors are at most ``half``
+    and the share ``level`` at most ``reach``; the forecasts claim ``half_claimed`` and ``reach_claimed``, their mean half widths.
+    """
+
+    n: np.ndarray
+    std: np.ndarray
+    real: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    half: np.ndarray
+    half_claimed: np.ndarray
+    reach: np.ndarray
+    reach_claimed: np.ndarray
+
+
+def real_std_curve(y_true, mean, std=None, *, n_bins=15, level=0.9, band=0.95, sample_weight=None) -> RealStdCurve:
+    """Size of the errors against the predicted std, in bins of equal weight by predicted std.
+
+    Parameters
+    ----------
+    y_true : (n,)
+    mean, std : (n,) each, or a forecast in place of mean
+    n_bins : int, default 15
+        Tied std are never split, so there may be fewer.
+    level : float, default 0.9
+        Of the outer quantile of the absolute error, ``reach``.
+    band : float, default 0.95
+        Level of the interval of each real std.
+    sample_weight : (n,), optional
+
+    Returns
+    -------
+    RealStdCurve
+        ``.frame()`` gives it as a data frame. Where the error bars are right ``real`` is near ``std``, and ``half`` and ``reach`` are
+        near what is claimed; a flat ``real`` means that the predicted std says nothing of a row.
+
+    Examples
+    --------
+    >>> curve = real_std_curve([2.0, -2.0, 4.0, -4.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)
+    >>> curve.std.tolist(), curve.real.tolist(), curve.reach.tolist()
+    ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
+    """
+    require_level(level)
+    require_level(band)
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
+    if record.y is None or len(record.forecast.shape) != 1:
+        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    group = equal_mass_groups(record.std, n_bins, record.weights)
+    n_groups = int(group.max()) + 1
+    errors = root_mean_squared_error._group_totals(record, group, n_groups)
+    half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
+    mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
+    size, rows = np.abs(record.error), rows_by_group(group, n_groups)
+    half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
+    return RealStdCurve(
+        mass, np.sqrt(variance / mass), root_mean_squared_error._finalise(errors), *root_mean_squared_error._limits(errors, band),
+        half, claimed[0] / mass, reach, claimed[1] / mass,
+    )  # fmt: skip
