@@ -17,7 +17,7 @@ version = release = calibrant.__version__
 
 # -- What the pages are made with -----------------------------------------------------------------------------------------
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs", "report_pages"]
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None
 nitpicky = False

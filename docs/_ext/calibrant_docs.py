@@ -33,10 +33,10 @@ GROUPS = {
 
 def exported():
     """(public path, name, value) of everything exported, modules left out."""
-    for face, path in ((cb, "calibrant"), (cb.metrics, "calibrant.metrics")):
+    for face, path in ((cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames")):
         for name in face.__all__:
             value = getattr(face, name)
-            if not inspect.ismodule(value):
+            if not (inspect.ismodule(value) or (face is cb.frames and name in cb.__all__)):
                 yield path, name, value
 
 
@@ -113,7 +113,9 @@ def _index():
     known = {f for folders in GROUPS.values() for f in folders}
     items = list(exported())
     for heading, folders in GROUPS.items():
-        chosen = [i for i in items if i[0] == "calibrant" and (folder(i[2]) in folders or (not folders and folder(i[2]) not in known))]
+        chosen = [
+            i for i in items if i[0] != "calibrant.metrics" and (folder(i[2]) in folders or (not folders and folder(i[2]) not in known))
+        ]
         yield from _section(heading, chosen)
     yield from _section("Metrics", [i for i in items if i[0] == "calibrant.metrics"])
 
