@@ -45,6 +45,7 @@ from calibrant.maps.scaling_binning import ScalingBinning as ScalingBinning
 from calibrant.maps.spline import Spline as Spline
 from calibrant.maps.venn_abers import VennAbers as VennAbers
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
+from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
 from calibrant.regression.interval import IntervalCalibration as IntervalCalibration
 from calibrant.regression.isotonic_variance import IsotonicVariance as IsotonicVariance
 from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
@@ -108,6 +109,7 @@ __all__ = [
     "FastSeparation",
     "Forecast",
     "GaussianProcessCalibration",
+    "GaussianProcessScale",
     "GeometricCalibrator",
     "HistogramBinning",
     "HokiCalibrator",
