@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._kernels.null_draws import null_generator
 
 __all__ = ["chance_error"]
 
@@ -24,7 +25,7 @@ def chance_error(record, *, n_bins=15, n_resamples=500, level=0.95, random_state
     total = weight.sum()
     sums = bins.grouped_sums(index, n_bins, [confidence, record.correct], record.weight)
     observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)
-    rng = np.random.default_rng(random_state)
+    rng = null_generator(random_state)
     count = int(np.clip(DRAWS / len(record), 100, n_resamples))
     drawn = np.array([_draw(rng, index, n_bins, confidence, weight, sums[:, 1]) for _ in range(count)]) / total
     return {

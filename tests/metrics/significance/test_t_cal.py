@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant._kernels.null_draws import null_generator
 
 t_cal = metrics.t_cal_test
 RNG = np.random.default_rng(1)
@@ -26,7 +27,7 @@ def test_statistic_and_p_value_in_loops():
     p = RNG.random(20)
     y = RNG.integers(0, 2, 20)
     # 20 rows: scales 1, 2, 4, 8 (at most n / 2); 49 draws of the same generator.
-    rng = np.random.default_rng(5)
+    rng = null_generator(5)
     every = np.array([slow_scales(p, hit, 4) for hit in [y, *(rng.random(20) < p for _ in range(49))]])
     heights = ((every - every.mean(axis=0)) / every.std(axis=0)).max(axis=1)
     found = t_cal(y, p, target="positive", n_draws=49, random_state=5)

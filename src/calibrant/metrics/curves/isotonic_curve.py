@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._base.record import Record
+from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.simulated_limits import draw_hits
 from calibrant.errors import InputError
@@ -74,7 +75,7 @@ def isotonic_curve(
     if record.labels is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
     score, hit = target_pair(record, target)
-    weight, rng = record.weights, np.random.default_rng(random_state)
+    weight, rng = record.weights, null_generator(random_state)
     unique, mass, mean = pool_ties(score, hit, weight)
     low = high = np.full(len(unique), np.nan)
     if n_draws:

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.interval import require_level
 from calibrant._base.record import Record
+from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
@@ -58,6 +59,6 @@ def rmse_rmv_curve(y_true, mean, std=None, *, n_bins=10, level=0.95, n_draws=100
         raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
     group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
     part = np.square(record.std) / mass[group]
-    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, np.random.default_rng(random_state)))
+    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
     return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), low, high)

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._base.interval import Interval, require_level
 from calibrant._base.regression_metric import RegressionMetric
+from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
@@ -97,7 +98,7 @@ class ExpectedNormalizedCalibrationError(RegressionMetric):
         weight, spread = record.weights, record.std
         group, mass, variance, _ = spread_bins(spread, spread * spread, weight, enough_bins(metric.n_bins, weight.sum()))
         part = spread * spread / (mass * variance)[group]
-        draws = chi_square_draws(group, part, weight, len(mass), n_draws, np.random.default_rng(random_state))
+        draws = chi_square_draws(group, part, weight, len(mass), n_draws, null_generator(random_state))
         values = normalised_gap(1.0, draws)
         return Interval(float(values.mean()), 0.0, float(np.quantile(values, level)), level, "null", float(weight.sum()))
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant._kernels.calibration_kernel import distances, median_distance
+from calibrant._kernels.null_draws import null_generator
 from calibrant.errors import InputError
 from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
 
@@ -64,7 +65,7 @@ def kernel_calibration_test(
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
     record = read_labelled(y_true, P, sample_weight, classes, inputs)
-    rng, n = np.random.default_rng(random_state), float(record.weights.sum())
+    rng, n = null_generator(random_state), float(record.weights.sum())
     record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
     if len(record) > max_rows:
         record = record.take(rng.permutation(len(record))[:max_rows])

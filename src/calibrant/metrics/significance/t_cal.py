@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
@@ -66,7 +67,7 @@ def t_cal_test(
         raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 500 is usual.")
     record = read_labelled(y_true, P, sample_weight, classes, inputs)
     score, hit = target_pair(record, target)
-    weight, rng = record.weights, np.random.default_rng(random_state)
+    weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
     index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
     mass = np.bincount(index, weights=weight, minlength=2**levels)
