@@ -1,3 +1,5 @@
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +46,38 @@ def whole(logs):
     import pyarrow.dataset as ds
 
     return ds.dataset(sorted(str(p) for p in Path(logs).parent.glob("*.parquet"))).to_table().to_pandas()
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """Two Dask worker processes."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'calibrant[dask]'")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as made, distributed.Client(made):
+        yield
+
+
+@pytest.fixture(scope="session")
+def spark_cluster():
+    """A local Spark of two tasks, on a Java machine that compiles little, as the tests are short."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java: make system-deps")
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed: pip install 'calibrant[spark]'")
+    options = {
+        "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.codegen.wholeStage": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = sql.SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+        yield
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def ray_cluster():
+    """A local Ray of two tasks."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'calibrant[ray]'")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    yield
+    ray.shutdown()

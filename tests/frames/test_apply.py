@@ -1,6 +1,5 @@
 """Applying over frames equals applying in memory, on each engine; the rest of the table is untouched."""
 
-import importlib
 import pickle
 
 import numpy as np
@@ -9,8 +8,8 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.frames.apply import apply
+from tests.frames.modes import COLUMNS
 
-COLUMNS = [f"p_{k}" for k in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -18,16 +17,12 @@ def fitted(whole):
     return cb.TemperatureScaling().fit(whole[COLUMNS].to_numpy(np.float32), whole["label"])
 
 
-@pytest.mark.filterwarnings("ignore:The .*inplace.* keyword")  # Dask's own call of pandas.
 @pytest.mark.parametrize("mode", ["p_*", "vector"])
-@pytest.mark.parametrize("engine", ["auto", "polars", "duckdb", "pyarrow", "dask"])
+@pytest.mark.parametrize("engine", ["auto", "polars", "duckdb", "pyarrow"])
 def test_equals_memory_and_leaves_the_rest(engine, mode, logs, whole, fitted, tmp_path):
     import pandas as pd
 
-    module = {"auto": "polars", "dask": "dask.dataframe"}.get(engine, engine)
-    pytest.importorskip(module, reason=f"{module} is not installed")
-    if engine == "dask":
-        importlib.import_module("dask").config.set(scheduler="synchronous")
+    pytest.importorskip("polars" if engine == "auto" else engine)
     out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities=mode, engine=engine))
     P = whole[COLUMNS].to_numpy(np.float32)
     Q = out[COLUMNS].to_numpy() if mode == "p_*" else np.stack(out["vector"].to_list())

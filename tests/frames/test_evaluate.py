@@ -1,9 +1,7 @@
-"""Every engine against the metrics in memory, on every column, over 21 files."""
+"""Every embedded engine against the metrics in memory, on every column, over 21 files."""
 
 import importlib
-import os
 import pickle
-import shutil
 
 import numpy as np
 import pytest
@@ -11,30 +9,9 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
+from tests.frames.modes import COLUMNS, MODES, same
 
-COLUMNS = [f"p_{k}" for k in range(4)]
 EMBEDDED = ["polars", "duckdb", "pyarrow"]
-CLUSTER = {"dask": "dask.dataframe", "spark": "pyspark", "ray": "ray"}
-MODES = {
-    "columns": {"probabilities": "p_*"},
-    "list": {"probabilities": "vector"},
-    "weighted": {"probabilities": COLUMNS, "weight": "w", "classes": range(4)},
-    "sliced": {"probabilities": "p_*", "by": ["model", "region"], "time": "ts", "every": "day"},
-    "score": {"score": "score", "predicted": "predicted", "by": "model"},
-    "mass": {"probabilities": "p_*", "strategy": "mass", "by": "region"},
-}
-
-
-def _same(found, expected):
-    left, right = found.columns(per_class=True), expected.columns(per_class=True)
-    assert list(left) == list(right)
-    for name in left:
-        if isinstance(left[name], list):
-            assert left[name] == right[name], name
-        else:
-            np.testing.assert_allclose(left[name], right[name], rtol=1e-9, atol=1e-9, err_msg=name)
-
-
 @pytest.fixture(scope="module")
 def expected(logs):
     return {mode: cb.evaluate(logs, engine="pyarrow", **asked) for mode, asked in MODES.items()}
@@ -44,34 +21,7 @@ def expected(logs):
 @pytest.mark.parametrize("engine", ["auto", *EMBEDDED])
 def test_embedded_engines_agree_on_every_column(engine, mode, logs, expected):
     pytest.importorskip("polars" if engine == "auto" else engine)
-    _same(cb.evaluate(logs, engine=engine, **MODES[mode]), expected[mode])
-
-
-@pytest.mark.parametrize("engine", CLUSTER)
-def test_cluster_engines_agree_on_every_column(engine, logs, expected, request):
-    pytest.importorskip(CLUSTER[engine], reason=f"{CLUSTER[engine]} is not installed")
-    if engine == "spark" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java: make system-deps")
-    request.getfixturevalue("dask_workers" if engine == "dask" else "spark_python")
-    for mode, asked in MODES.items():
-        _same(cb.evaluate(logs, engine=engine, **asked), expected[mode])
-
-
-@pytest.fixture
-def dask_workers():
-    distributed = pytest.importorskip("distributed", reason="dask's distributed is not installed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
-        distributed.Client(cluster),
-    ):
-        yield
-
-
-@pytest.fixture
-def spark_python(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
+    same(cb.evaluate(logs, engine=engine, **MODES[mode]), expected[mode])
 
 
 def _in_memory(rows, weight=None):
@@ -138,7 +88,7 @@ def test_tables_of_every_kind(kind, logs, whole, expected):
     else:
         table = whole if kind == "pandas" else pa.Table.from_pandas(whole)
     for mode in ("columns", "list", "sliced"):
-        _same(cb.evaluate(table, **MODES[mode]), expected[mode])
+        same(cb.evaluate(table, **MODES[mode]), expected[mode])
 
 
 def test_parts_add_up_and_states_are_saved(logs, expected, tmp_path):
@@ -146,9 +96,9 @@ def test_parts_add_up_and_states_are_saved(logs, expected, tmp_path):
 
     paths = sorted(glob.glob(logs))
     parts = [cb.evaluate(p, **MODES["sliced"]) for p in (paths[:9], paths[9:])]
-    _same(parts[0] + parts[1], expected["sliced"])
+    same(parts[0] + parts[1], expected["sliced"])
     state = cb.load(parts[0].state.save(tmp_path / "state.calibrant"))
-    _same(cb.frames.evaluation.Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
+    same(cb.frames.evaluation.Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
 
 
 def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
@@ -163,7 +113,7 @@ def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
     engine = importlib.import_module("calibrant.frames.engines.polars_engine")
     read, original = [], engine.batches
     monkeypatch.setattr(engine, "batches", lambda *a, **k: read.append(1) or original(*a, **k))
-    _same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])
+    same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])
     assert len(read) == 11
     with pytest.raises(InputError, match="same question"):
         cb.evaluate(logs, checkpoint=kept, **MODES["columns"])

@@ -21,7 +21,10 @@ def kinds(table):
     """Each column's name -> "list" or "other"."""
     from calibrant.frames.engines import arrow_engine
 
-    return arrow_engine.kinds(table.head(1, npartitions=-1))
+    # Text and numbers say what they are; an object may be a list, so a row is looked at.
+    unclear = [name for name, dtype in table.dtypes.items() if dtype == object]
+    kinds = arrow_engine.kinds(_first_rows(table[unclear])) if unclear else {}
+    return {name: kinds.get(name, "other") for name in table.columns}
 
 
 def fold(table, kernel):
@@ -35,7 +38,7 @@ def fold(table, kernel):
 
 def apply(table, transform, output):
     """Write the transformed table as a folder of Parquet files."""
-    after = transform(_arrow(table.head(2, npartitions=-1)))
+    after = transform(_arrow(_first_rows(table)))
     # The schema is said, as Dask cannot infer that of lists.
     made = table.map_partitions(_transformed, transform, meta=after.to_pandas().iloc[:0], enforce_metadata=False)
     made.to_parquet(str(output), write_index=False, schema=after.schema.remove_metadata(), name_function=_file_name)
@@ -44,6 +47,16 @@ def apply(table, transform, output):
 def _file_name(number):
     """Names that sort as the rows do."""
     return f"part.{number:08d}.parquet"
+
+
+def _first_rows(table):
+    """The first two rows of the first partition that has any."""
+    heads = table.map_partitions(lambda frame: frame.head(2), meta=table._meta)
+    for part in heads.to_delayed():
+        rows = part.compute()
+        if len(rows):
+            break
+    return rows
 
 
 def _partial(frame, kernel):

@@ -7,6 +7,7 @@ from calibrant._base.extras import import_extra
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]
 
 FEATURE = "engine='spark'"
+MERGING_TASKS = 8
 
 
 def owns(source):
@@ -29,15 +30,21 @@ def fold(table, kernel):
     """The state of the whole table: what comes back is written by our own code on the workers, as Spark's own tasks are."""
 
     def partial(batches):
-        import pyarrow as pa
+        yield _packed(kernel.over(batches))
 
-        yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(kernel.over(batches))]})
+    def merged(batches):
+        yield _packed(sum((pickle.loads(state.as_py()) for batch in batches for state in batch.column(0)), start=kernel.empty()))
 
-    parts = table.select(*kernel.layout.needed).mapInArrow(partial, "state binary").toLocalIterator()
-    out = kernel.empty()
-    for row in parts:
-        out += pickle.loads(row.state)
-    return out
+    parts = table.select(*kernel.layout.needed).mapInArrow(partial, "state binary")
+    # One state a partition would be too many for the driver; a few tasks add them up first.
+    rows = parts.repartition(MERGING_TASKS).mapInArrow(merged, "state binary").toLocalIterator(prefetchPartitions=True)
+    return sum((pickle.loads(row.state) for row in rows), start=kernel.empty())
+
+
+def _packed(state):
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
 
 
 def apply(table, transform, output):

@@ -1,0 +1,54 @@
+"""Real clusters - local Spark, two Dask processes, local Ray - against pyarrow: every column of every mode, over 21 files."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.frames.apply import apply
+from calibrant.frames.sketch import sketch
+from tests.frames.modes import COLUMNS, MODES, same
+
+# One worker of the test run starts a cluster, once.
+CLUSTERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask", "spark", "ray")]
+
+
+@pytest.fixture
+def cluster(request):
+    """The engine's name, once its cluster runs."""
+    request.getfixturevalue(f"{request.param}_cluster")
+    return request.param
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
+def test_every_column_of_every_mode(cluster, logs):
+    for asked in MODES.values():
+        same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
+def test_sketch(cluster, logs):
+    asked = {"score": "score", "predicted": "predicted", "n_bins": 512}
+    found, expected = (sketch(logs, engine=engine, **asked) for engine in (cluster, "pyarrow"))
+    for name in expected.groups:
+        for left, right in zip(found.points(predicted=name[-1]), expected.points(predicted=name[-1]), strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
+@pytest.mark.parametrize("mode", ["p_*", "vector"])
+def test_apply(cluster, mode, logs, whole, tmp_path):
+    import pandas as pd
+
+    P = whole[COLUMNS].to_numpy(np.float32)
+    fitted = cb.TemperatureScaling().fit(P, whole["label"])
+    out = pd.read_parquet(apply(fitted, logs, tmp_path / "out", probabilities=mode, engine=cluster))
+    # Partitions may come back in any order; the note names the row and its file.
+    out, expected = (frame.sort_values(["ts", "note"], ignore_index=True) for frame in (out, whole))
+    P = expected[COLUMNS].to_numpy(np.float32)
+    found = out[COLUMNS].to_numpy() if mode == "p_*" else np.stack(out["vector"].to_list())
+    np.testing.assert_allclose(found, fitted.predict_proba(P), atol=1e-12)
+    np.testing.assert_allclose(out["confidence"], fitted.predict_confidence(P), atol=1e-12)
+    assert list(out) == [*expected, "confidence"]
+    for name in set(expected) - {*COLUMNS, "vector"}:
+        equal = out[name].to_numpy() == expected[name].to_numpy()
+        assert np.all(equal | (out[name].isna() & expected[name].isna())), name
