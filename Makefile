@@ -46,7 +46,7 @@ demo: $(VENV)/.package ## evaluate, calibrate and report on real bundled data: w
 
 test: $(VENV)/.dev ## every check: lint, types, tests, docs
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory docs
 
 test-slow: $(VENV)/.dev ## the long simulations
@@ -94,7 +94,7 @@ lock: ## choose the newest versions again and write them down
 	@echo '# Written by `make lock`: the versions that make demo and make test install.' > $(LOCK)
 	build/lock/bin/python -m pip freeze --all --exclude-editable --exclude setuptools >> $(LOCK)
 
-system-deps: ## Chromium and Java from Debian, for the tests that look at reports (they skip without)
+system-deps: ## Chromium and Java from Debian, for the tests that look at reports and start Spark (they skip without)
 	@sh tools/system_deps.sh
 
 clean: ## remove what the other commands made, the virtual environment too

@@ -4,12 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.frames.modes import COLUMNS
 
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.frames.apply import apply
-from tests.frames.modes import COLUMNS
-
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,18 @@
 
 import numpy as np
 import pytest
+from tests.frames.modes import COLUMNS, MODES, same
 
 import calibrant as cb
 from calibrant.frames.apply import apply
 from calibrant.frames.sketch import sketch
-from tests.frames.modes import COLUMNS, MODES, same
 
-# One worker of the test run starts a cluster, once.
+# Spark warns of the pandas it does not use here; Ray of its own settings.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\..*"),
+]
+# All tests of a cluster go to one worker of the test run (--dist loadgroup), so that it starts once.
 CLUSTERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask", "spark", "ray")]
 
 

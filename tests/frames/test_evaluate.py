@@ -5,13 +5,16 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.frames.modes import COLUMNS, MODES, same
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from tests.frames.modes import COLUMNS, MODES, same
+from calibrant.frames.evaluation import Evaluation
 
 EMBEDDED = ["polars", "duckdb", "pyarrow"]
+
+
 @pytest.fixture(scope="module")
 def expected(logs):
     return {mode: cb.evaluate(logs, engine="pyarrow", **asked) for mode, asked in MODES.items()}
@@ -98,7 +101,7 @@ def test_parts_add_up_and_states_are_saved(logs, expected, tmp_path):
     parts = [cb.evaluate(p, **MODES["sliced"]) for p in (paths[:9], paths[9:])]
     same(parts[0] + parts[1], expected["sliced"])
     state = cb.load(parts[0].state.save(tmp_path / "state.calibrant"))
-    same(cb.frames.evaluation.Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
+    same(Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
 
 
 def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):

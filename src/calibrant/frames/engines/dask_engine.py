@@ -22,7 +22,7 @@ def kinds(table):
     from calibrant.frames.engines import arrow_engine
 
     # Text and numbers say what they are; an object may be a list, so a row is looked at.
-    unclear = [name for name, dtype in table.dtypes.items() if dtype == object]
+    unclear = [name for name, dtype in table.dtypes.items() if dtype == "object"]
     kinds = arrow_engine.kinds(_first_rows(table[unclear])) if unclear else {}
     return {name: kinds.get(name, "other") for name in table.columns}
 
