@@ -46,6 +46,7 @@ from calibrant.maps.spline import Spline as Spline
 from calibrant.maps.venn_abers import VennAbers as VennAbers
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
+from calibrant.regression.identity import ForecastIdentity as ForecastIdentity
 from calibrant.regression.interval import IntervalCalibration as IntervalCalibration
 from calibrant.regression.isotonic_variance import IsotonicVariance as IsotonicVariance
 from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
@@ -69,6 +70,7 @@ from calibrant.scalings.structured_vector import StructuredVectorScaling as Stru
 from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.scalings.vector import VectorScaling as VectorScaling
 from calibrant.select.auto import AutoCalibrator as AutoCalibrator
+from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.select.label_shift import LabelShift as LabelShift
 from calibrant.signals.entropy import Entropy as Entropy
 from calibrant.signals.fast_separation import FastSeparation as FastSeparation
@@ -88,6 +90,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AutoCalibrator",
+    "AutoRegressionCalibrator",
     "AwardTemperature",
     "BayesianBinning",
     "Beta",
@@ -108,6 +111,7 @@ __all__ = [
     "Entropy",
     "FastSeparation",
     "Forecast",
+    "ForecastIdentity",
     "GaussianProcessCalibration",
     "GaussianProcessScale",
     "GeometricCalibrator",

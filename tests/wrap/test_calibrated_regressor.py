@@ -63,11 +63,27 @@ def test_a_scale_model_finds_where_the_errors_are_large():
 def test_a_fitted_model_is_used_as_it_is():
     X, y = _data()
     model = GaussianProcessRegressor(alpha=0.01, optimizer=None).fit(X[:100], y[:100])
-    reg = cb.CalibratedRegressor(model).fit(X[100:], y[100:])
+    reg = cb.CalibratedRegressor(model, cb.StdScaling()).fit(X[100:], y[100:])
     assert reg.model_ is model
     mean, std = model.predict(X[100:], return_std=True)
     assert reg.calibrator_.scale_ == pytest.approx(np.sqrt(np.mean(((y[100:] - mean) / std) ** 2)))
     assert (reg.predict(X[:5], return_std=True)[1] > 0).all()
+
+
+def test_the_default_chooses_and_says_why():
+    X, y = _data()
+    reg = cb.CalibratedRegressor(Quantiles()).fit(X, y)
+    assert isinstance(reg.calibrator_, cb.AutoRegressionCalibrator)
+    assert reg.calibrator_.status_ == "chosen"
+    assert reg.calibrator_.explain().startswith("600 rows: ")
+
+
+def test_the_std_of_few_plain_means_is_that_of_normal_errors():
+    X, y = _data(15)
+    reg = cb.CalibratedRegressor(LinearRegression(), cv=3).fit(X, y)
+    assert reg.calibrator_.status_ == "identity: too few rows"
+    scaled = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=3).fit(X, y)
+    assert reg.predict(X, return_std=True)[1] == pytest.approx(scaled.predict(X, return_std=True)[1], rel=0.3)
 
 
 def test_weights_splitters_groups():
@@ -76,10 +92,9 @@ def test_weights_splitters_groups():
     weight[:50] = 0.0
     folds = [np.arange(50 + 30 * k, 80 + 30 * k) for k in range(5)]
     splits = [(np.setdiff1d(np.arange(200), f), f) for f in folds]
-    a = cb.CalibratedRegressor(LinearRegression(), cv=splits).fit(X, y, sample_weight=weight)
-    b = cb.CalibratedRegressor(LinearRegression(), cv=[(np.setdiff1d(u, np.arange(50)) - 50, v - 50) for u, v in splits]).fit(
-        X[50:], y[50:]
-    )
+    a = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=splits).fit(X, y, sample_weight=weight)
+    splits = [(np.setdiff1d(u, np.arange(50)) - 50, v - 50) for u, v in splits]
+    b = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=splits).fit(X[50:], y[50:])
     assert a.calibrator_.scale_ == pytest.approx(b.calibrator_.scale_)
     cb.CalibratedRegressor(LinearRegression(), cv=TimeSeriesSplit(3)).fit(X, y).predict(X)
     cb.CalibratedRegressor(LinearRegression(), cv=4).fit(X, y, groups=np.arange(200) // 20).predict(X)

@@ -45,8 +45,10 @@ class FrozenForecast(Forecast):
         return np.where(low < high, special.ndtri_exp(low), -special.ndtri_exp(high))
 
     def _log_slope(self, y):
-        z = self._score(y)
-        return -0.5 * z * z - LOG_ROOT_TWO_PI - self.frozen.logpdf(y)
+        z, density = self._score(y), self.frozen.logpdf(y)
+        with np.errstate(invalid="ignore"):
+            # Outside the support z is infinite and the density 0.
+            return np.where(np.isneginf(density), np.inf, -0.5 * z * z - LOG_ROOT_TWO_PI - density)
 
     def _pick(self, key):
         def pick(a):

@@ -11,14 +11,11 @@ from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.pooling import linear_pool, log_linear_pool, pool_weights
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.select.candidates import CANDIDATES, candidates_for
+from calibrant.select.evidence import EVIDENCE, LEAST_ROWS, score_difference
 from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["AutoCalibrator"]
 
-#: Fewer rows than this, and doing nothing is the answer.
-LEAST_ROWS = 20
-#: The pool must beat the uncalibrated predictions out of fold by this many standard errors of the difference.
-EVIDENCE = 0.5
 #: Members with less weight are left out of the pool.
 LEAST_WEIGHT = 0.01
 FLOOR = 1e-15
@@ -160,7 +157,7 @@ class AutoCalibrator(Calibrator):
         means = [float(np.average(t.losses, weights=weight)) for t in trials]
         useful = [t for t, mean in zip(trials, means, strict=True) if mean <= means[0]]
         self.pool_, pool, losses = self._pool(useful, record)
-        gain, error = _difference(identity.losses, losses, weight)
+        gain, error = score_difference(identity.losses, losses, weight)
         self.uncalibrated_score_, self.score_ = means[0], means[0] - gain
         self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
         enough = gain > EVIDENCE * error
@@ -211,18 +208,10 @@ def _pooled(pool, weights, P):
     return log_linear_pool(weights, np.log(P)) if pool == "log-linear" else linear_pool(weights, P)
 
 
-def _difference(before, after, weight):
-    """Weighted mean of before - after, and its standard error."""
-    total = weight.sum()
-    gap = before - after
-    mean = weight @ gap / total
-    return float(mean), float(np.sqrt(weight @ (gap - mean) ** 2 / total / max(total - 1.0, 1.0)))
-
-
 def _table(trials, means, weight, named, notes):
     rows = []
     for trial, mean in zip(trials, means, strict=True):
         name = trial.candidate.name
-        _, error = _difference(trials[0].losses, trial.losses, weight)
+        _, error = score_difference(trials[0].losses, trial.losses, weight)
         rows.append({"name": name, "score": mean, "standard_error": error, "weight": named.get(name, 0.0), "note": ""})
     return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]

@@ -20,7 +20,9 @@ from calibrant.wrap.splits import refuse_prefit
 __all__ = ["CalibratedRegressor"]
 
 #: By name, because the class may stand further down the line of imports than this file.
-DEFAULT_CALIBRATOR = "StdScaling"
+DEFAULT_CALIBRATOR = "AutoRegressionCalibrator"
+#: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a std.
+STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
 
 
 class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -34,10 +36,10 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)`` returning the pair (mean, std), and else
         a plain mean, whose std is that of ``scale_model``.
     calibrator : regression calibrator, optional
-        Default :class:`StdScaling`.
+        Default :class:`AutoRegressionCalibrator`.
     scale_model : regressor, optional
         For models that predict a mean only: fitted to the absolute errors of rows that the model did not see, its predictions (kept above
-        a hundredth of their mean) are the std before calibration. Default: one std for all rows.
+        a hundredth of their mean), times 1.2533 as for normal errors, are the std before calibration. Default: one std for all rows.
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means shuffled folds.
     random_state : int or None
@@ -153,7 +155,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         self.scale_model_, self._spread = None, None
         if isinstance(forecast, Forecast):
             return forecast
-        size = np.abs(data.y[held_out] - forecast)
+        size = STD_OF_ABSOLUTE * np.abs(data.y[held_out] - forecast)
         self._spread = float(np.average(size, weights=None if data.weight is None else data.weight[held_out])) or 1.0
         if self.scale_model is None:
             return NormalForecast(forecast, np.full(len(forecast), self._spread))

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from calibrant import QuantileForecast, metrics
+from calibrant.forecasts.read import as_forecast
 
 nll = metrics.negative_log_likelihood
 
@@ -29,3 +30,9 @@ def test_the_quantiles_of_a_normal_have_its_density():
     assert nll(y, forecast) == pytest.approx(nll(y, mean, std), rel=1e-9)
     np.testing.assert_allclose(forecast.mean, mean, atol=1e-12)
     np.testing.assert_allclose(forecast.std, std, rtol=1e-12)
+
+
+def test_an_outcome_outside_the_support_is_infinitely_unlikely():
+    frozen = stats.uniform(loc=np.zeros(3), scale=np.ones(3))
+    np.testing.assert_array_equal(as_forecast(frozen).log_density([0.5, 2.0, -1.0]).round(12), [0.0, -np.inf, -np.inf])
+    assert nll([0.5, 2.0, -1.0], frozen) == np.inf

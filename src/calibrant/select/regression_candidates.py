@@ -1,0 +1,64 @@
+"""What AutoRegressionCalibrator tries: each candidate with what it costs and what it needs, as data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calibrant._base.regression import RegressionCalibrator
+from calibrant.regression.conformal import ConformalIntervals
+from calibrant.regression.identity import ForecastIdentity
+from calibrant.regression.interval import IntervalCalibration
+from calibrant.regression.isotonic_variance import IsotonicVariance
+from calibrant.regression.quantile_recalibration import QuantileRecalibration
+from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.variance_binning import VarianceBinning
+
+__all__ = ["REGRESSION_CANDIDATES", "RegressionCandidate", "regression_candidates_for"]
+
+
+@dataclass(frozen=True)
+class RegressionCandidate:
+    """One way to calibrate forecasts.
+
+    Attributes
+    ----------
+    name : what the tables call it.
+    make : makes it, unfitted.
+    cost : relative time of a fit, STD scaling being 1. A fixed table, so that what is tried does not depend on the clock.
+    complexity : the evidence it must bring, in nats over the whole calibration set, before it is taken for a simpler one.
+    min_rows : fewest rows it is tried with.
+    objectives : the scores its forecasts have; without a density there is no NLL.
+    """
+
+    name: str
+    make: Callable[[], RegressionCalibrator]
+    cost: float
+    complexity: float
+    min_rows: float = 20.0
+    objectives: tuple[str, ...] = ("nll", "crps")
+
+
+REGRESSION_CANDIDATES = (
+    RegressionCandidate("uncalibrated", ForecastIdentity, 0.0, 0.0),
+    RegressionCandidate("STD scaling", StdScaling, 1.0, 1.0),
+    RegressionCandidate("isotonic variance", IsotonicVariance, 2.0, 3.0, 100.0),
+    RegressionCandidate("variance binning", VarianceBinning, 2.0, 4.0, 100.0),
+    RegressionCandidate("quantile recalibration", QuantileRecalibration, 3.0, 3.0, 40.0),
+    RegressionCandidate("interval calibration", IntervalCalibration, 4.0, 5.0, 200.0),
+    RegressionCandidate("conformal intervals", ConformalIntervals, 4.0, 5.0, 500.0, ("crps",)),
+)
+
+
+def regression_candidates_for(n, objective, names=None, max_cost=None):
+    """The candidates for n rows (sum of weights) and a score, cheapest first; the uncalibrated one is always among them.
+
+    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``.
+    """
+    fitting = [
+        c
+        for c in REGRESSION_CANDIDATES
+        if c.cost == 0.0 or ((names is None or c.name in names) and n >= c.min_rows and objective in c.objectives)
+    ]
+    fitting.sort(key=lambda c: c.cost)
+    while max_cost is not None and len(fitting) > 1 and sum(c.cost for c in fitting) > max_cost:
+        fitting.pop()
+    return fitting

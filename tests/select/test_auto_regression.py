@@ -1,0 +1,151 @@
+"""The safe default for forecasts: what it picks on planted problems, when it does nothing, and what it says."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibrant as cb
+from calibrant import metrics
+from calibrant.errors import InputError
+from calibrant.select.regression_candidates import regression_candidates_for
+
+SCORES = {"nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score}
+#: How the error and the std said are made from the true std and a standard normal draw.
+PLANTED = {
+    "calibrated": lambda true, e, rng: (true, e),
+    "a factor": lambda true, e, rng: (true / 1.7, e),
+    "not in proportion": lambda true, e, rng: (true**2, e),
+    "useless": lambda true, e, rng: (rng.permutation(true), e),
+    "skewed": lambda true, e, rng: (true, rng.exponential(size=len(e)) - 1.0),
+    "biased": lambda true, e, rng: (true, e + 0.7),
+}
+
+
+def planted(kind, n, seed=0):
+    rng = np.random.default_rng(seed)
+    mean, true = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
+    std, e = PLANTED[kind](true, rng.normal(size=n), rng)
+    return mean, std, mean + true * e
+
+
+def scored(kind, n, objective, seed=0, n_test=4000):
+    """(uncalibrated, automatic, best single) score on fresh rows, and the fitted automatic one."""
+    mean, std, y = planted(kind, n, seed)
+    new, new_std, y_new = planted(kind, n_test, seed + 1000)
+    score, forecast = SCORES[objective], cb.NormalForecast(new, new_std)
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, std, y)
+    singles = [score(y_new, c.make().fit(mean, std, y).predict(forecast)) for c in regression_candidates_for(n, objective)]
+    return singles[0], score(y_new, cal.predict(forecast)), min(singles), cal
+
+
+@pytest.mark.parametrize("objective", ["nll", "crps"])
+@pytest.mark.parametrize("kind", list(PLANTED))
+def test_it_is_as_good_as_the_best_single_one(kind, objective):
+    before, after, best, cal = scored(kind, 800, objective)
+    # To a hundredth of a nat; in CRPS, a quarter of that as a share.
+    slack = 0.01 if objective == "nll" else 0.0025 * before
+    assert after <= best + 2.0 * slack
+    assert after <= before + slack
+    if kind != "calibrated":
+        assert cal.status_ == "chosen"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["nll", "crps"])
+def test_harm_is_rare_at_every_size(objective):
+    """More than 0.005 nats (or that share of a CRPS) worse than doing nothing: seldom, and never as often as STD scaling."""
+    nat = 1.0 if objective == "nll" else 4.0
+    harm, gain, fixed = [], [], []
+    for n in (30, 100, 300, 1000):
+        for seed in range(20):
+            for kind in PLANTED:
+                before, after, _, _ = scored(kind, n, objective, seed)
+                mean, std, y = planted(kind, n, seed)
+                new, new_std, y_new = planted(kind, 4000, seed + 1000)
+                single = SCORES[objective](y_new, cb.StdScaling().fit(mean, std, y).predict(new, new_std))
+                scale = 1.0 if objective == "nll" else before
+                harm.append(nat * (after - before) / scale > 0.005)
+                fixed.append(nat * (single - before) / scale > 0.005)
+                gain.append(nat * (before - after) / scale)
+    assert np.mean(harm) < 0.06
+    assert np.mean(harm) < 0.5 * np.mean(fixed)
+    assert np.mean(gain) > 0.1
+
+
+@pytest.mark.parametrize("objective", ["nll", "crps"])
+def test_the_table_accounts_for_every_candidate(objective):
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(*planted("a factor", 600))
+    assert [row["name"] for row in cal.table_] == [c.name for c in regression_candidates_for(600, objective)]
+    assert [row["name"] for row in cal.table_ if row["chosen"]] == ["STD scaling"]
+    assert cal.table_[0]["score"] == cal.uncalibrated_score_
+    assert cal.table_[0]["standard_error"] == 0.0
+    assert cal.explain().startswith(f"600 rows: STD scaling, {objective.upper()} {cal.score_:.4g} out of fold against ")
+    assert cal.explain().endswith(f"rejected by {cal.gain_in_errors_:.1f} standard errors.")
+
+
+def test_scores_are_out_of_fold():
+    """Outcomes drawn at random: a fit on the held-out rows themselves would look better than it is on new ones."""
+    mean, std, y = planted("calibrated", 200)
+    cal = cb.AutoRegressionCalibrator(methods=["variance binning"]).fit(mean, std, y)
+    inside = metrics.negative_log_likelihood(y, cb.VarianceBinning().fit(mean, std, y).predict(mean, std))
+    assert cal.table_[1]["score"] > inside + 0.01
+
+
+def test_too_few_rows_equal_rows_and_no_error_change_nothing():
+    mean, std, y = planted("a factor", 19)
+    cal = cb.AutoRegressionCalibrator().fit(mean, std, y)
+    assert (cal.status_, cal.table_, cal.gain_in_errors_) == ("identity: too few rows", [], 0.0)
+    assert (cal.predict(mean, std).std == std).all()
+    assert "left uncalibrated" in cal.explain()
+    cal.fit(np.repeat(mean, 5), np.repeat(std, 5), np.repeat(y, 5))
+    assert cal.status_ == "identity: too few rows"
+    mean, std, _ = planted("a factor", 100)
+    assert cal.fit(mean, std, mean).status_ == "identity: no error"
+
+
+def test_without_evidence_nothing_is_done():
+    found = [cb.AutoRegressionCalibrator().fit(*planted("calibrated", 60, seed)) for seed in range(10)]
+    assert [cal.status_ for cal in found].count("identity: no evidence") >= 6
+    left = next(cal for cal in found if cal.status_ != "chosen")
+    assert isinstance(left.calibrator_, cb.ForecastIdentity)
+    assert left.explain() == "60 rows: left uncalibrated (no candidate is better by 0.5 standard errors out of fold)."
+
+
+def test_outputs_are_decided_apart():
+    parts = [planted(kind, 500) for kind in ("a factor", "calibrated")]
+    mean, std, y = (np.column_stack(columns) for columns in zip(*parts, strict=True))
+    cal = cb.AutoRegressionCalibrator().fit(mean, std, y)
+    assert cal.status_ == "chosen; identity: no evidence"
+    assert [type(c) for c in cal.calibrator_] == [cb.StdScaling, cb.ForecastIdentity]
+    assert cal.explain().splitlines()[0].startswith("Output 0: 500 rows: STD scaling")
+    assert cal.predict(mean, std).std.shape == (500, 2)
+
+
+def test_small_units_do_not_make_rows_equal():
+    mean, std, y = (1e-12 * a for a in planted("a factor", 100))
+    assert cb.AutoRegressionCalibrator().fit(mean, std, y).status_ == "chosen"
+
+
+def test_outcomes_outside_the_support_are_no_choice_and_no_crash():
+    """Uniform forecasts with a density of 0 at some outcomes: only a wide enough stretch has a score at all."""
+    rng = np.random.default_rng(0)
+    middle = rng.normal(size=200)
+    forecast = stats.uniform(loc=middle - 1.0, scale=2.0)
+    cal = cb.AutoRegressionCalibrator(methods=["STD scaling"])
+    cal.fit(forecast, middle + rng.choice([-1.2, 1.2], 200))
+    assert cal.uncalibrated_score_ == np.inf
+    assert (cal.status_, cal.gain_in_errors_) == ("chosen", np.inf)
+    assert cal.score_ == pytest.approx(np.log(2.0 * 1.2 * np.sqrt(3.0)))
+    cal.fit(forecast, middle + rng.uniform(-4.0, 4.0, 200) ** 3 / 16.0)
+    assert cal.status_ == "identity: no evidence"
+    assert cal.table_[1]["note"] == "its score is not finite in some rows"
+
+
+def test_options_that_cannot_work_are_refused():
+    data = planted("a factor", 50)
+    with pytest.raises(InputError, match="methods must be"):
+        cb.AutoRegressionCalibrator(methods=["magic"]).fit(*data)
+    with pytest.raises(InputError, match="objective must be"):
+        cb.AutoRegressionCalibrator(objective="rmse").fit(*data)
+    with pytest.raises(InputError, match="cv must be"):
+        cb.AutoRegressionCalibrator(cv=1).fit(*data)

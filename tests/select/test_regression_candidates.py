@@ -1,0 +1,51 @@
+"""The table of candidates for forecasts: what is tried with how many rows and which score, within what cost."""
+
+import numpy as np
+import pytest
+
+from calibrant._base.regression import RegressionCalibrator
+from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
+
+
+def names(*args, **options):
+    return [c.name for c in regression_candidates_for(*args, **options)]
+
+
+def test_names_are_distinct_and_only_the_identity_is_free():
+    assert len({c.name for c in REGRESSION_CANDIDATES}) == len(REGRESSION_CANDIDATES)
+    assert [c.name for c in REGRESSION_CANDIDATES if c.cost == 0.0] == ["uncalibrated"]
+    assert REGRESSION_CANDIDATES[0].complexity == 0.0
+    assert all(c.complexity > 0.0 for c in REGRESSION_CANDIDATES[1:])
+
+
+@pytest.mark.parametrize("candidate", REGRESSION_CANDIDATES, ids=lambda c: c.name)
+def test_each_makes_a_calibrator_of_its_own_that_has_its_scores(candidate):
+    assert isinstance(candidate.make(), RegressionCalibrator)
+    assert candidate.make() is not candidate.make()
+    rng = np.random.default_rng(0)
+    n = int(candidate.min_rows)
+    mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+    forecast = candidate.make().fit(mean, std, mean + std * rng.normal(size=n)).predict(mean, std)
+    assert np.isfinite(forecast.quantile([0.25, 0.75])).all()
+    if "nll" in candidate.objectives:
+        assert np.isfinite(forecast.log_density(mean)).all()
+
+
+def test_rows_and_the_score_decide():
+    assert names(19.9, "nll") == names(0, "crps") == ["uncalibrated"]
+    assert names(20, "nll") == ["uncalibrated", "STD scaling"]
+    assert set(names(5000, "crps")) == {c.name for c in REGRESSION_CANDIDATES}
+    assert "conformal intervals" not in names(5000, "nll")
+    for candidate in REGRESSION_CANDIDATES[1:]:
+        assert candidate.name in names(candidate.min_rows, "crps")
+        assert candidate.name not in names(candidate.min_rows - 1, "crps")
+
+
+def test_cost_and_names_keep_some():
+    every = regression_candidates_for(5000, "crps")
+    assert [c.cost for c in every] == sorted(c.cost for c in every)
+    within = regression_candidates_for(5000, "crps", max_cost=3.0)
+    assert within == every[: len(within)]
+    assert sum(c.cost for c in within) <= 3.0 < sum(c.cost for c in every[: len(within) + 1])
+    assert names(5000, "nll", max_cost=0.0) == ["uncalibrated"]
+    assert names(5000, "nll", names=["isotonic variance"]) == ["uncalibrated", "isotonic variance"]
