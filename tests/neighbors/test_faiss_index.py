@@ -1,5 +1,7 @@
 """The faiss backend against the embedded one."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ def test_metrics_it_has_not():
         FaissIndex("l1", approximate=True).fit(np.ones((2, 2)), np.array([0, 1]), 2)
 
 
-@pytest.mark.skipif(faiss is not None, reason="faiss-cpu is installed")
-def test_without_faiss_the_remedy_is_named():
+def test_without_faiss_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingDependencyError, match=r"calibrant\[faiss\]"):
         FaissIndex().fit(np.ones((2, 2)), np.array([0, 1]), 2)
