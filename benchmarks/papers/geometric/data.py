@@ -1,18 +1,21 @@
-"""The paper's data, pooled and split 60/20/20 as its code does: MNIST, CIFAR-10, GTSRB (by track), KITTI, or any npz of images."""
+"""The paper's data, pooled and split 60/20/20 as its code does: MNIST, CIFAR-10, GTSRB (by track), or any npz of images; and tables."""
 
 import io
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from benchmarks.arena import datasets as tables
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
-NAMES = ("mnist", "cifar10", "gtsrb", "kitti")
-#: Classes of KITTI that both its parts hold.
-KITTI_CLASSES = (0, 1, 3, 5, 7)
+IMAGES = ("mnist", "cifar10", "gtsrb")
+#: UCI sets, and into how many classes their targets are cut, at quantiles.
+UCI = {"power-plant": 5, "kin8nm": 5, "concrete": 3, "energy": 3, "yacht": 3}
+TABLES = ("kitti", *UCI)
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,11 @@ class Split:
     n_classes: int
 
 
+@lru_cache(maxsize=1)
 def load(name):
-    """(X (n, d), y (n,) positions, shape of one image or None, groups or None) of a name in NAMES or the path of an npz file."""
+    """(X (n, d), y (n,) positions, shape of one image or None, groups or None) of IMAGES, TABLES or the path of an npz file."""
+    if name in UCI:
+        return *tables.uci(name, UCI[name]), None, None
     path = DATA / {"mnist": "mnist.npz", "cifar10": "cifar10_jpeg.npz", "gtsrb": "gtsrb_jpeg.npz", "kitti": "kitti.npz"}.get(name, name)
     path = path if path.exists() else Path(name)
     if not path.exists():
@@ -59,7 +65,7 @@ def _decoded(archive):
 def _kitti(archive):
     X = np.concatenate([archive["X_train"], archive["X_test"]])
     y = np.concatenate([archive["y_train"], archive["y_test"]])
-    kept = np.isin(y, KITTI_CLASSES)
+    kept = np.isin(y, tables.KITTI_CLASSES)
     _, labels = np.unique(y[kept], return_inverse=True)
     return X[kept], labels, None, None
 

@@ -1,9 +1,10 @@
 """Every confidence that is compared, as a function of one split's predictions and separations."""
 
 import warnings
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+from benchmarks.papers.geometric.kept import kept
 from sklearn.isotonic import IsotonicRegression
 
 import calibrant as cb
@@ -13,9 +14,8 @@ from calibrant.errors import CalibrationWarning
 class Problem:
     """One model on one split: predictions, and the separation signals of its validation and test rows, each computed once."""
 
-    def __init__(self, data, said, features=None, separations=("l2",), pairwise=False):
-        self.data, self.said, self.features = data, said, features or data.X
-        self.separations, self.pairwise = separations, pairwise
+    def __init__(self, name, data, said, features=None):
+        self.name, self.data, self.said, self.features = name, data, said, features or data.X
 
     @property
     def y(self):
@@ -26,13 +26,16 @@ class Problem:
         """(n,) whether the model is right, of each part."""
         return {part: (P.argmax(axis=1) == self.y[part]).astype(float) for part, P in self.said.items()}
 
-    def signal(self, signal):
-        """{part: (n,) scores} of a separation signal, and its bytes."""
+    def scores(self, name, signal):
+        """{part: (n,) scores} of a separation signal, and the CPU seconds they took as "seconds"."""
+        return kept(f"{self.name}, {name}", lambda: self._scored(signal))
+
+    def _scored(self, signal):
         P, X = self.said, self.features
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             signal.fit(P["validation"], self.y["validation"], X=X["validation"], reference=(X["train"], self.y["train"]))
-        return {part: signal.score(P[part], X=X[part]) for part in P}, signal.nbytes_
+        return {part: signal.score(P[part], X=X[part]) for part in P}
 
 
 class Known(cb.Signal):
@@ -59,39 +62,9 @@ def geometric(problem, scores, mode, **options):
     return cal.predict_confidence(problem.said["test"], X=rows[n:])
 
 
-#: The paper's baselines that calibrant has, and the top-label isotonic that the paper lacks; each a function of the problem.
-BASELINES = {
-    "uncalibrated": None,
-    "isotonic, top label": lambda: cb.ConfidenceCalibrator(),
-    "Platt, top label": lambda: cb.ConfidenceCalibrator(map=cb.Platt(scale="probability")),
-    "histogram binning": lambda: cb.ConfidenceCalibrator(map=cb.HistogramBinning()),
-    "beta": lambda: cb.ConfidenceCalibrator(map=cb.Beta()),
-    "temperature": lambda: cb.TemperatureScaling(),
-    "ensemble temperature": lambda: cb.EnsembleTemperature(),
-}
-
-
-def confidences(problem):
-    """{method: (confidence (n,), right (n,))} on the test part."""
-    out, right = {}, problem.correct["test"]
-    P, y = problem.said, problem.y["validation"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        for name, make in BASELINES.items():
-            confidence = P["test"].max(axis=1) if make is None else make().fit(P["validation"], y).predict_confidence(P["test"])
-            out[name] = confidence, right
-        Q = one_vs_rest_isotonic(P["validation"], y, P["test"])
-        out["isotonic, one-vs-rest"] = Q.max(axis=1), (Q.argmax(axis=1) == problem.y["test"]).astype(float)
-        for metric in problem.separations:
-            scores, _ = problem.signal(cb.FastSeparation(metric))
-            out |= _separations(problem, f"fast {metric}", scores, right)
-        if problem.pairwise:
-            scores, _ = problem.signal(cb.PairwiseSeparation())
-            out |= _separations(problem, "pairwise", scores, right)
-    return out
-
-
-def _separations(problem, name, scores, right):
+def separations(problem, name, scores):
+    """{method: (confidence, right)} of everything fitted on one separation signal."""
+    right = problem.correct["test"]
     return {
         f"{name}, paper": (geometric(problem, scores, "paper"), right),
         f"{name}, sigmoid": (geometric(problem, scores, "paper", map=cb.Platt(scale="probability")), right),
@@ -99,11 +72,55 @@ def _separations(problem, name, scores, right):
     }
 
 
-def one_vs_rest_isotonic(P, y, P_test):
-    """scikit-learn's: an isotonic map for each class, then rows divided by their sums; the label may change."""
-    columns = [
-        IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(P[:, k], y == k).predict(P_test[:, k]) for k in range(P.shape[1])
-    ]
-    Q = np.column_stack(columns)
+def top_label(make):
+    """A baseline that maps the model's top score."""
+    return lambda: cb.ConfidenceCalibrator(map=make())
+
+
+#: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the paper lacks.
+CALIBRATORS = {
+    "uncalibrated": cb.Identity,
+    "isotonic, top label": top_label(cb.Isotonic),
+    "Platt, top label": top_label(partial(cb.Platt, scale="probability")),
+    "Platt, one-vs-rest": lambda: cb.OneVsRest(cb.Platt(scale="probability")),
+    "scaling-binning": top_label(partial(cb.ScalingBinning, n_bins=15)),
+    "histogram binning": top_label(cb.HistogramBinning),
+    "BBQ": top_label(cb.BayesianBinning),
+    "beta": top_label(cb.Beta),
+    "temperature": cb.TemperatureScaling,
+    "ensemble temperature": cb.EnsembleTemperature,
+}
+
+
+def baselines(problem):
+    """{method: (confidence (n,), right (n,))} on the test part, of what knows the model's scores alone."""
+    P, y = problem.said, problem.y["validation"]
+    out = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        for name, make in CALIBRATORS.items():
+            fitted = make().fit(P["validation"], y)
+            if fitted.tags.output == "confidence":
+                out[name] = fitted.predict_confidence(P["test"]), problem.correct["test"]
+            else:
+                out[name] = _top(problem, fitted.predict_proba(P["test"]))
+    columns = [_class_maps(P["validation"][:, k], y == k) for k in range(P["test"].shape[1])]
+    isotonic, binned = (np.column_stack([m[i](P["test"][:, k]) for k, m in enumerate(columns)]) for i in range(2))
+    out["isotonic, one-vs-rest"] = _top(problem, _normalised(isotonic))
+    out["scaling-binning, as published"] = _top(problem, binned)
+    return out
+
+
+def _top(problem, Q):
+    return Q.max(axis=1), (Q.argmax(axis=1) == problem.y["test"]).astype(float)
+
+
+def _class_maps(score, is_class):
+    """What the authors run for each class: scikit-learn's isotonic regression, and scaling-binning, which they do not normalise after."""
+    isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, is_class)
+    return isotonic.predict, cb.ScalingBinning(n_bins=15).fit(score, is_class).predict
+
+
+def _normalised(Q):
     total = Q.sum(axis=1, keepdims=True)
-    return np.where(total > 0, Q / np.where(total > 0, total, 1.0), 1.0 / P.shape[1])
+    return np.where(total > 0, Q / np.where(total > 0, total, 1.0), 1.0 / Q.shape[1])

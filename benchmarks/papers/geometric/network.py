@@ -19,7 +19,7 @@ def outputs(data, epochs):
     )  # fmt: skip
     model = nn.Sequential(body, nn.Dropout(0.25), nn.Linear(HIDDEN, data.n_classes))
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model.to(device)
+    model.to(device, memory_format=torch.channels_last)
 
     def batch(part, rows):
         images = data.X[part][rows].reshape(-1, height, width, channels).transpose(0, 3, 1, 2)
