@@ -1,5 +1,6 @@
 """Fast separation: against brute force, its laws, its traps, and the scale of columns."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.neighbors.exact import METRICS
+from calibrant.neighbors.exact import METRICS, ExactIndex
 
 SCIPY = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
@@ -188,12 +189,48 @@ def test_memory_mapped_training_set(tmp_path):
         signal.add(X_train[:1], [0])
 
 
+@pytest.mark.parametrize("metric", list(METRICS))
+def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypatch, metric):
+    """Training and search on 6 MB allocate less than half of that, though float64 rows of it would be 48 MB."""
+    shape, rng = (3_000, 2_000), np.random.default_rng(12)
+    mapped = np.lib.format.open_memmap(tmp_path / "train.npy", "w+", np.uint8, shape)
+    mapped[:] = rng.integers(0, 256, shape, dtype=np.uint8)
+    y, X, predicted = rng.integers(0, 3, len(mapped)), mapped[:4] // 2, np.arange(4) % 3
+    for module in ("stored_points", "exact"):
+        monkeypatch.setattr(f"calibrant.neighbors.{module}.BLOCK_BYTES", 2**18)
+    monkeypatch.setattr("calibrant._kernels.distance_bounds.SAMPLE_NUMBERS", 2**15)
+    monkeypatch.setattr("calibrant._kernels.distance_bounds.FEWEST_ROWS", 16)
+    tracemalloc.start()
+    try:
+        found = scores(X, predicted, mapped, y, metric=metric, index=ExactIndex(metric, n_directions=8))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < mapped.nbytes / 2
+    expected = brute(X[:1].astype(float), predicted[:1], np.asarray(mapped, dtype=float), y, metric)
+    np.testing.assert_allclose(found[:1], expected, rtol=1e-12)
+
+
 def test_features_by_a_callable():
     rng = np.random.default_rng(10)
     X_train, y, X, predicted = rng.normal(size=(50, 6)), rng.integers(0, 2, 50), rng.normal(size=(9, 6)), rng.integers(0, 2, 9)
     layer = rng.normal(size=(6, 3))
     got = scores(X, predicted, X_train, y, features=lambda rows: np.maximum(rows @ layer, 0.0))
     np.testing.assert_allclose(got, brute(np.maximum(X @ layer, 0), predicted, np.maximum(X_train @ layer, 0), y), atol=1e-12)
+
+
+def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
+    monkeypatch.setattr("calibrant.neighbors.feature_space.BLOCK_ROWS", 16)
+    rng, sizes = np.random.default_rng(13), []
+    X_train, y, X, predicted = rng.normal(size=(50, 6)), rng.integers(0, 2, 50), rng.normal(size=(9, 6)), rng.integers(0, 2, 9)
+
+    def layer(rows):
+        sizes.append(len(rows))
+        return rows[:, ::2] ** 2
+
+    got = scores(X, predicted, X_train, y, features=layer)
+    assert max(sizes) == 16
+    np.testing.assert_allclose(got, brute(X[:, ::2] ** 2, predicted, X_train[:, ::2] ** 2, y), atol=1e-12)
 
 
 def test_progress_reaches_the_end():

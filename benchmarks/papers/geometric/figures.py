@@ -1,12 +1,13 @@
 """Figures 5 to 8 of the paper as numbers: the fitted curves, and each reduction's throughput, calibration and bytes.
 
     python -m benchmarks.papers.geometric.figures                       # MNIST, random forest, 1 shuffle, t = 2, 3, 4
+    python -m benchmarks.papers.geometric.figures --data gtsrb --steps 2
     python -m benchmarks.papers.geometric.figures --data cifar10 --models rf gb cnn --shuffles 10
 
 Figure 5: the share right by separation, in 50 groups of the validation rows, beside the isotonic and the sigmoid fit. Figures 6 and 7:
-queries a second in batches (our exact index, by CPU time), ECE, log loss and AURC
-by reduction. Figure 8: the ECE of max pooling, among them, for each model named. One JSON line each goes to results/figures.jsonl, and
-what is there is not run again.
+queries a second (our exact index in batches and one at a time, the authors' way one at a time, by CPU time), memory, ECE, log loss and AURC
+by reduction. Figure 8: the ECE of max pooling, among them, for each model named. Colour images are made grey before any reduction.
+One JSON line each goes to results/figures.jsonl, and what is there is not run again.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.papers.geometric import data, measure, methods, models
+from benchmarks.papers.geometric.authors import authors_way
 
 from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
 from calibrant.neighbors.reductions.images import AveragePool, BilinearResize, Grayscale, MaxPool
@@ -25,10 +27,12 @@ from calibrant.neighbors.reductions.points import ClassCentroids, RandomSubset
 RESULTS = Path(__file__).parent / "results" / "figures.jsonl"
 STEPS = (2, 3, 4)
 GROUPS = 50
+#: Queries asked one at a time, of our index and in the authors' way.
+SINGLES = 50
 
 
 def reductions(shape):
-    """{name: function of t that gives the options of FastSeparation}."""
+    """{name: function of t that gives the options of FastSeparation} for grey images of a shape, or for tables (None)."""
     out = {
         "PCA": lambda t: {"features": PrincipalComponents(t)},
         "random pixels": lambda t: {"features": RandomFeatures(t)},
@@ -44,15 +48,22 @@ def reductions(shape):
     return out
 
 
+def cases(split, steps):
+    """[(reduction, t, whether the images are made grey first, options of FastSeparation)] of a split."""
+    colour = split.shape is not None and len(split.shape) == 3
+    first = [("none", 1, False, {})] + ([("grayscale", 1, True, {})] if colour else [])
+    makers = reductions(split.shape and split.shape[:2])
+    return first + [(name, t, colour, make(t)) for name, make in makers.items() for t in steps]
+
+
 def grey(split):
-    """Colour images as grey ones first, as the paper does; anything else as it is."""
-    if split.shape is None or len(split.shape) < 3:
-        return split.X, split.shape
-    return {k: Grayscale(shape=split.shape).transform(v).reshape(len(v), -1) for k, v in split.X.items()}, split.shape[:2]
+    """{part: flat grey images}."""
+    to_grey = Grayscale(shape=split.shape)
+    return {k: to_grey.transform(v).reshape(len(v), -1) for k, v in split.X.items()}
 
 
 def one(problem, options):
-    """Measures, throughput and bytes of one reduction."""
+    """Measures, throughput and bytes of one reduction, and the scores."""
     P, X, y = problem.said, problem.features, problem.y
     signal = methods.cb.FastSeparation(scale="none", **options)
     began = time.process_time()
@@ -61,9 +72,29 @@ def one(problem, options):
     scores = {part: signal.score(P[part], X=X[part]) for part in P}
     rate = sum(map(len, scores.values())) / (time.process_time() - built)
     out = {"queries_per_second": round(rate), "build_seconds": round(built - began, 1), "MiB": round(signal.nbytes_ / 2**20, 1)}
+    out |= singles(problem, signal, scores)
     for mode in ("combined", "paper"):
         out[mode] = measure.measures(methods.geometric(problem, scores, mode), problem.correct["test"])
     return out, scores
+
+
+def singles(problem, signal, scores):
+    """Queries a second one at a time, ours and the authors' way, on the points of a fitted signal."""
+    P, X = problem.said["test"][:SINGLES], problem.features["test"][:SINGLES]
+    began = time.process_time()
+    for i in range(SINGLES):
+        signal.score(P[i : i + 1], X=X[i : i + 1])
+    ours = (time.process_time() - began) / SINGLES
+    points, small = signal.index_.points_, signal.space_.transform(X)
+    theirs = points.wide_rows(slice(0, len(points)))
+    said, seconds, size = authors_way(theirs, points.groups, small, P.argmax(axis=1), P.shape[1])
+    off = np.abs(said - scores["test"][:SINGLES]).max() / np.abs(said).mean()
+    return {
+        "single_per_second": round(1 / ours),
+        "authors_per_second": round(1 / seconds),
+        "authors_MiB": round(size / 2**20, 1),
+        "off_authors": float(off),
+    }
 
 
 def figure_5(problem, scores):
@@ -84,22 +115,16 @@ def stored():
 
 def run(name, kind, seed, options):
     """Runs what is missing of one shuffle; its records."""
-    known, problem = stored(), None
-    label = name if options.rows is None else f"{name}, {options.rows} rows"
-    cases = [("none", 1)] + [(r, t) for r in reductions((1,)) for t in options.steps]
-    for reduction, t in cases:
-        if (label, kind, seed, reduction, t) in known:
-            continue
-        if problem is None:
-            split = data.split(name, seed, options.rows)
-            said, _ = models.fitted(kind, name, split, options.full_boosting, options.epochs)
-            features, shape = grey(split)
-            problem = methods.Problem(split, said, features=features)
-        makers = reductions(shape)
-        if reduction != "none" and reduction not in makers:
-            continue
-        print(f"{name} {kind}, shuffle {seed + 1}: {reduction} {t}", file=sys.stderr, flush=True)
-        found, scores = one(problem, {} if reduction == "none" else makers[reduction](t))
+    label, known = models.label(name, kind, options), stored()
+    split = data.split(name, seed, options.rows)
+    missing = [case for case in cases(split, options.steps) if (label, kind, seed, *case[:2]) not in known]
+    if missing:
+        said, _, _ = models.fitted(kind, name, seed, split, options)
+        pictures = {False: split.X} | ({True: grey(split)} if any(case[2] for case in missing) else {})
+    for reduction, t, is_grey, made in missing:
+        print(f"{label}, shuffle {seed + 1}: {reduction} {t}", file=sys.stderr, flush=True)
+        problem = methods.Problem(label, split, said, features=pictures[is_grey])
+        found, scores = one(problem, made)
         record = {"data": label, "model": kind, "seed": seed, "reduction": reduction, "t": t} | found
         if reduction == "none":
             record["figure_5"] = figure_5(problem, scores)
@@ -115,17 +140,19 @@ def show(name, kind, records):
     print(f"\n{name} {kind}, figure 5: separation, share right, isotonic, sigmoid (every fifth of {GROUPS} groups)")
     for row in curve[::5]:
         print("  " + "".join(f"{v:10.3f}" for v in row))
-    print(f"\n{name} {kind}, figures 6 to 8{'':16}queries/s      MiB   ECE %     NLL    AURC  | combined: NLL    AURC")
+    print(f"\n{name} {kind}, figures 6 to 8; queries a second in batches, one at a time, the authors' way")
+    print("| reduction, t | batch | single | authors' | MiB | authors' | ECE-15 | log loss | AURC | combined: log loss | AURC |")
+    print("|" + "---|" * 11)
     for reduction, t in dict.fromkeys((r["reduction"], r["t"]) for r in records):
         own = [r for r in records if (r["reduction"], r["t"]) == (reduction, t)]
         mean = lambda get, own=own: float(np.mean([get(r) for r in own]))  # noqa: E731
+        sizes = [mean(lambda r, k=k: r[k]) for k in ("queries_per_second", "single_per_second", "authors_per_second", "MiB", "authors_MiB")]
         paper = [mean(lambda r, k=k: r["paper"][k]) for k in ("ECE", "NLL", "AURC")]
         both = [mean(lambda r, k=k: r["combined"][k]) for k in ("NLL", "AURC")]
-        head = f"{reduction} {t}"
         print(
-            f"  {head:36}{mean(lambda r: r['queries_per_second']):11.0f}{mean(lambda r: r['MiB']):9.1f}"
-            f"{paper[0]:8.2f}{paper[1]:8.4f}{paper[2]:8.3f}  |{both[0]:14.4f}{both[1]:8.3f}"
-        )
+            f"| {reduction} {t} | " + " | ".join(f"{v:,.0f}" for v in sizes)
+            + f" | {paper[0]:.2f} | {paper[1]:.4f} | {paper[2]:.2f} | {both[0]:.4f} | {both[1]:.2f} |"
+        )  # fmt: skip
 
 
 def main():

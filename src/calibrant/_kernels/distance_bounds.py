@@ -7,14 +7,18 @@ __all__ = ["ROUNDING", "feature_groups", "group_sums", "leading_directions", "pr
 #: Share of |q|^2 + |p|^2 that float32 products of up to 200 terms cannot exceed in rounding, by the worst-case bound of a dot product.
 ROUNDING = 3e-5
 SAMPLE_ROWS = 4_096
+#: And no more numbers than this (128 MiB), however wide the rows, but for a few hundred rows.
+SAMPLE_NUMBERS, FEWEST_ROWS = 2**24, 256
 POWER_STEPS = 3
 CLUSTER_STEPS = 10
 
 
 def _sample(rows_at, n_rows, centre):
     """Evenly spaced rows as float64, centred."""
-    step = max(1, n_rows // SAMPLE_ROWS)
-    return rows_at(np.arange(0, n_rows, step)) - centre
+    wanted = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_NUMBERS // len(centre)))
+    sample = rows_at(np.arange(0, n_rows, max(1, n_rows // wanted)))
+    sample -= centre
+    return sample
 
 
 def leading_directions(rows_at, n_rows, centre, n_directions):

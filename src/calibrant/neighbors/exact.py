@@ -145,7 +145,7 @@ class ExactIndex(NeighborIndex):
             j = int(true.argmin())
             if true[j] < best:
                 best, found = true[j], int(some[j])
-            at, size = at + size, min(2 * size, MOST_ROWS)
+            at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
         return best, start + found
 
     def _limit(self, best, base):

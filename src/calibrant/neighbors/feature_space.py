@@ -47,7 +47,7 @@ class FeatureSpace(Saved):
     def transform(self, X):
         """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays one)."""
         if self.features_ is not None:
-            X = self.features_.transform(X) if hasattr(self.features_, "transform") else self.features_(X)
+            X = self._featured(X)
         plain = isinstance(X, np.ndarray) and X.dtype.kind in "uif" and not np.ma.isMaskedArray(X)
         out = X if plain else to_array(X, "X")
         if out.dtype == np.float16:
@@ -59,6 +59,13 @@ class FeatureSpace(Saved):
         if out.shape[1] != getattr(self, "n_features_", out.shape[1]):
             raise InputError(f"X must have the {self.n_features_} features of the training data; got {out.shape[1]}.")
         return out
+
+    def _featured(self, X):
+        """The features of X; a long array is read in blocks, so that no transformer widens all of it at once."""
+        function = getattr(self.features_, "transform", self.features_)
+        if not isinstance(X, np.ndarray) or len(X) <= BLOCK_ROWS:
+            return function(X)
+        return np.concatenate([np.asarray(function(X[start : start + BLOCK_ROWS])) for start in range(0, len(X), BLOCK_ROWS)])
 
     def _column_scale(self, points):
         """(d,) factors of the columns, or None where they are on one scale already."""

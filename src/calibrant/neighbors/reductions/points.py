@@ -65,10 +65,10 @@ class ClassCentroids(Saved, BaseEstimator):
         """(centroids, their labels); float32 where X holds 8-bit integers."""
         check_step(self.t)
         X, y = np.asarray(X), np.asarray(y)
-        X = X.reshape(len(X), -1).astype(np.float32 if X.dtype in (np.uint8, np.float32) else np.float64)
+        X, precision = X.reshape(len(X), -1), np.float32 if X.dtype in (np.uint8, np.float32) else np.float64
         centres, labels = [], []
         for k in np.unique(y):
-            rows = X[y == k]
+            rows = X[y == k].astype(precision)
             n = max(1, len(rows) // self.t**2)
             centres.append(self._centroids(rows, n))
             labels.append(np.full(len(centres[-1]), k))
