@@ -196,10 +196,12 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
     mapped = np.lib.format.open_memmap(tmp_path / "train.npy", "w+", np.uint8, shape)
     mapped[:] = rng.integers(0, 256, shape, dtype=np.uint8)
     y, X, predicted = rng.integers(0, 3, len(mapped)), mapped[:4] // 2, np.arange(4) % 3
-    for module in ("stored_points", "exact"):
-        monkeypatch.setattr(f"calibrant.neighbors.{module}.BLOCK_BYTES", 2**18)
-    monkeypatch.setattr("calibrant._kernels.distance_bounds.SAMPLE_NUMBERS", 2**15)
-    monkeypatch.setattr("calibrant._kernels.distance_bounds.FEWEST_ROWS", 16)
+    # The modules that the index itself uses: doctests of the same run may have loaded others of the same names.
+    index = ExactIndex.fit.__globals__
+    for module in (index, index["StoredPoints"].slices.__globals__):
+        monkeypatch.setitem(module, "BLOCK_BYTES", 2**18)
+    monkeypatch.setattr(index["bounds"], "SAMPLE_NUMBERS", 2**15)
+    monkeypatch.setattr(index["bounds"], "FEWEST_ROWS", 16)
     tracemalloc.start()
     try:
         found = scores(X, predicted, mapped, y, metric=metric, index=ExactIndex(metric, n_directions=8))
