@@ -106,7 +106,7 @@ def pairwise(X, y, queries, group):
     counts, at = [], index.points_.group_of
     sides = lambda: (split(low[i], *at(group[i])) for i in range(n))  # noqa: E731
     search, found = cpu(
-        lambda: [min_max(q, o, s, index.points_.wide_rows, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)], n
+        lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)], n
     )
     full, scanned = np.mean(counts, axis=0)
     wide = X.astype(np.float64)

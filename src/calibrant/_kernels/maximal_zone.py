@@ -43,7 +43,7 @@ def _violation(z, normals, offsets):
     return float((offsets - normals @ z).max())
 
 
-def _cell_distance(query, p, dp, low_c, rows_at, near, below):
+def _cell_distance(query, p, dp, low_c, points, near, below):
     """Distance from the query to the cell of p (its difference from the query), or infinity once it is found not to be below ``below``.
 
     ``near`` is (positions, differences, squares) of the c to begin with.
@@ -60,7 +60,7 @@ def _cell_distance(query, p, dp, low_c, rows_at, near, below):
         maybe = np.setdiff1d(maybe, rows, assume_unique=True)
         if not len(maybe):
             return radius
-        other = rows_at(maybe) - query
+        other = points.wide_rows(maybe) - query
         square = np.einsum("ij,ij->i", other, other)
         gap = square - 2.0 * (other @ z) + z @ z - own
         worst = np.argsort(gap)[:4]
@@ -71,34 +71,34 @@ def _cell_distance(query, p, dp, low_c, rows_at, near, below):
     return radius
 
 
-def zone_radius(query, low_p, low_c, rows_at, duplicate, counts=None):
+def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
     """Least distance from the query to the cell of any p among the c.
 
     With ``duplicate`` of minus infinity the boundary of a cell belongs to it, so that a p with a twin among the c still has one; with plus
     infinity such a p has none.
     """
-    near = nearest_of(query, low_c, rows_at, START)
+    near = nearest_of(query, low_c, points, START)
     zc, dc = near[1], near[2]
-    lower, first = min_max(query, low_p, low_c, rows_at, duplicate)
+    lower, first = min_max(query, low_p, low_c, points, duplicate)
     if np.isposinf(lower):
         return np.inf
-    rows, zp, dp = _some(query, np.array([first]), rows_at)
-    best = _cell_distance(query, zp[0], dp[0], low_c, rows_at, near, np.inf)
+    rows, zp, dp = _some(query, np.array([first]), points)
+    best = _cell_distance(query, zp[0], dp[0], low_c, points, near, np.inf)
     solved = 1
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * best) ** 2 * ROOM)
-    rows, zp, dp = _some(query, rows[rows != first], rows_at)
+    rows, zp, dp = _some(query, rows[rows != first], points)
     if len(rows):
         bound = bisectors(zp, dp, zc, dc, duplicate).max(axis=1)
         for i in np.argsort(bound, kind="stable"):
             if bound[i] >= best:
                 break
-            best = min(best, _cell_distance(query, zp[i], dp[i], low_c, rows_at, near, best))
+            best = min(best, _cell_distance(query, zp[i], dp[i], low_c, points, near, best))
             solved += 1
     if counts is not None:
         counts.append(solved)
     return max(best, lower)
 
 
-def _some(query, rows, rows_at):
-    z = rows_at(rows) - query
+def _some(query, rows, points):
+    z = points.wide_rows(rows) - query
     return rows, z, np.einsum("ij,ij->i", z, z)

@@ -1,7 +1,8 @@
 """Pruned searches over pairs of training points, exact: the minimax of signed distances to perpendicular bisectors.
 
 For one query, a side is a (n,) array of lower bounds of squared distances to the points at positions 0..n-1, infinite at those not in
-the side; ``rows_at(positions)`` gives points, float64. Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance from the
+the side; ``points.wide_rows(positions)`` gives points, float64, and ``points.squares_between(a, b)`` two (len(a), len(b)) arrays, the
+squared distances between points and how far off they may be. Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance from the
 query q to the bisector of p and c, positive where c is nearer. It is at least (|q - p| - |q - c|) / 2.
 """
 
@@ -12,13 +13,14 @@ __all__ = ["ROOM", "bisectors", "max_min", "min_max", "nearest_of"]
 #: Points of the other side that give the first bound on each point.
 NEAR = 4
 FIRST_BLOCK, LARGEST_BLOCK = 32, 256
+FIRST_FULL = 8
 #: A squared distance between two points this small beside their distances from the query is computed from their difference.
 CLOSE = 1e-6
 #: Room for the rounding of square roots and products in float64.
 ROOM = 1.0 + 1e-9
 
 
-def nearest_of(query, low, rows_at, k=1):
+def nearest_of(query, low, points, k=1):
     """(positions, differences from the query, squared distances) of the k points of lowest bound, the truly nearest among them first."""
     low = low.copy()
     found = []
@@ -29,12 +31,12 @@ def nearest_of(query, low, rows_at, k=1):
         found.append(j)
         low[j] = np.inf
     found = np.array(found, dtype=np.intp)
-    z = rows_at(found) - query
+    z = points.wide_rows(found) - query
     square = np.einsum("ij,ij->i", z, z)
     more = np.flatnonzero(~(low > square.min(initial=np.inf) * ROOM)) if len(found) else found
     more = more[~np.isposinf(low[more])]
     if len(more):
-        extra = rows_at(more) - query
+        extra = points.wide_rows(more) - query
         found, z = np.concatenate([found, more]), np.concatenate([z, extra])
         square = np.concatenate([square, np.einsum("ij,ij->i", extra, extra)])
     order = np.argsort(square, kind="stable")[:k]
@@ -53,31 +55,45 @@ def bisectors(zp, dp, zc, dc, duplicate):
     return np.where(same, duplicate, out)
 
 
-def _largest(query, zp, dp, low_c, rows_at, duplicate):
-    """Max over c of N(p, c) for one p: only c no farther than p can give it."""
+def _largest(query, p, zp, dp, low_c, points, duplicate):
+    """Max over c of N(p, c) for one p: only c no farther than p can give it, and those first whose upper bound is highest."""
     rows = np.flatnonzero(low_c <= dp * ROOM)
-    zc = rows_at(rows) - query
-    return bisectors(zp[None], np.array([dp]), zc, np.einsum("ij,ij->i", zc, zc), duplicate).max(initial=-np.inf)
+    gap, room = points.squares_between(rows, np.array([p]))
+    least = (gap - room)[:, 0]
+    high = np.where(least > 0.0, (dp * ROOM - low_c[rows]) / (2.0 * np.sqrt(np.where(least > 0.0, least, 1.0))), np.inf)
+    order = np.argsort(-high, kind="stable")
+    best, at, size = -np.inf, 0, FIRST_FULL
+    while at < len(rows) and high[order[at]] > best:
+        zc = points.wide_rows(rows[order[at : at + size]]) - query
+        best = max(best, bisectors(zp[None], np.array([dp]), zc, np.einsum("ij,ij->i", zc, zc), duplicate).max())
+        at, size = at + size, 2 * size
+    return best
 
 
-def min_max(query, low_p, low_c, rows_at, duplicate, counts=None):
+def _lower(low_p, dc, gap, room):
+    """(a,) lower bounds of max over c of N(p, c), from a few c; minus infinity where none of them is nearer than p for certain."""
+    nearer = low_p[:, None] - dc * ROOM
+    return np.where(nearer > 0.0, nearer / (2.0 * np.sqrt(gap + room)), -np.inf).max(axis=1)
+
+
+def min_max(query, low_p, low_c, points, duplicate, counts=None):
     """(min over p of max over c of N(p, c), position of that p)."""
-    _, zc, dc = nearest_of(query, low_c, rows_at, NEAR)
-    best_rows, zp, dp = nearest_of(query, low_p, rows_at)
-    best, found, full = _largest(query, zp[0], dp[0], low_c, rows_at, duplicate), int(best_rows[0]), 1
+    near, _, dc = nearest_of(query, low_c, points, NEAR)
+    best_rows, zp, dp = nearest_of(query, low_p, points)
+    found, full = int(best_rows[0]), 1
+    best = _largest(query, found, zp[0], dp[0], low_c, points, duplicate)
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM)
     rows = rows[rows != found]
     rows = rows[low_p[rows].argsort(kind="stable")]
     at, size, scanned = 0, FIRST_BLOCK, 1
     while at < len(rows) and low_p[rows[at]] < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM:
         some = rows[at : at + size]
-        zp = rows_at(some) - query
-        dp = np.einsum("ij,ij->i", zp, zp)
-        bound = bisectors(zp, dp, zc, dc, duplicate).max(axis=1)
+        bound = _lower(low_p[some], dc, *points.squares_between(some, near))
         for i in np.argsort(bound, kind="stable"):
             if bound[i] >= best:
                 break
-            value, full = _largest(query, zp[i], dp[i], low_c, rows_at, duplicate), full + 1
+            zp = points.wide_rows(some[i : i + 1])[0] - query
+            value, full = _largest(query, some[i], zp, zp @ zp, low_c, points, duplicate), full + 1
             if value < best:
                 best, found = value, int(some[i])
         at, scanned, size = at + size, scanned + len(some), min(2 * size, LARGEST_BLOCK)
@@ -86,11 +102,11 @@ def min_max(query, low_p, low_c, rows_at, duplicate, counts=None):
     return best, found
 
 
-def max_min(query, low_p, low_c, rows_at, duplicate):
+def max_min(query, low_p, low_c, points, duplicate):
     """Max over c of min over p of N(p, c)."""
-    _, zn, dn = nearest_of(query, low_p, rows_at, NEAR)
+    _, zn, dn = nearest_of(query, low_p, points, NEAR)
     rows = np.flatnonzero(low_c <= dn[0] * ROOM)
-    zc = rows_at(rows) - query
+    zc = points.wide_rows(rows) - query
     dc = np.einsum("ij,ij->i", zc, zc)
     bound = bisectors(zn, dn, zc, dc, duplicate).min(axis=0)
     best = -np.inf
@@ -98,7 +114,7 @@ def max_min(query, low_p, low_c, rows_at, duplicate):
         if bound[i] <= best:
             break
         others = np.flatnonzero(low_p < (2.0 * max(bound[i], 0.0) + np.sqrt(dc[i])) ** 2 * ROOM)
-        zp = rows_at(others) - query
+        zp = points.wide_rows(others) - query
         dp = np.einsum("ij,ij->i", zp, zp)
         value = bisectors(zp, dp, zc[i : i + 1], dc[i : i + 1], duplicate).min(initial=bound[i])
         best = max(best, value)

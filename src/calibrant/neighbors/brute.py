@@ -10,6 +10,7 @@ from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints
 __all__ = ["BruteIndex", "split"]
 
 BLOCK_QUERIES = 64
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class BruteIndex(NeighborIndex):
@@ -61,10 +62,25 @@ class BruteIndex(NeighborIndex):
         """Bytes of the fitted arrays."""
         return self.points_.nbytes + self.square_.nbytes
 
+    def wide_rows(self, positions):
+        """Float64 points at sorted positions."""
+        return self.points_.wide_rows(positions)
+
+    def squares_between(self, a, b):
+        """Two (len(a), len(b)) arrays: squared distances between points, and how far rounding may put them off (more than 0)."""
+        _, room = self._rounding()
+        total = self.square_[a][:, None] + self.square_[b]
+        product = self.points_.rows(a) @ self.points_.rows(b).T
+        return np.maximum(total - 2.0 * product, 0.0), room * total + TINY
+
+    def _rounding(self):
+        """The type of a product of points, and the share of the squared norms that it may be off by."""
+        kept = self.points_.points.dtype if self.points_.points.dtype.kind == "f" and not self.points_.on_disk else np.float64
+        return kept, (self.points_.n_features + 4) * float(np.finfo(kept).eps)
+
     def lower_squares(self, queries):
         """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries in the units of the points."""
-        kept = self.points_.points.dtype if self.points_.points.dtype.kind == "f" and not self.points_.on_disk else np.float64
-        room = (self.points_.n_features + 4) * float(np.finfo(kept).eps)
+        kept, room = self._rounding()
         narrow = queries.astype(kept)
         parts = self.points_.slices() if self.points_.on_disk else [slice(0, len(self.points_))]
         out = np.concatenate([narrow @ self.points_.rows(part).T for part in parts], axis=1)
@@ -104,7 +120,7 @@ class BruteIndex(NeighborIndex):
         return out
 
     def _nearest_of(self, query, low):
-        found, _, square = nearest_of(query, low, self.points_.wide_rows)
+        found, _, square = nearest_of(query, low, self)
         return (int(found[0]), square[0]) if len(found) else (-1, np.inf)
 
 

@@ -63,18 +63,18 @@ class MaximalZone(Separation):
         return BruteIndex()
 
     def _separation(self, queries, group):
-        out, rows_at = np.empty(len(queries)), self.index_.points_.wide_rows
+        out = np.empty(len(queries))
 
         def one(i, query, low, start, stop):
-            out[i] = signed(query, *split(low, start, stop), rows_at, self.index_.radius_, _safe, _dangerous)
+            out[i] = signed(query, *split(low, start, stop), self.index_, self.index_.radius_, _safe, _dangerous)
 
         self.index_.each(queries, group, one, self.progress)
         return out
 
 
-def _safe(query, same, other, rows_at):
-    return zone_radius(query, other, same, rows_at, -np.inf)
+def _safe(query, same, other, points):
+    return zone_radius(query, other, same, points, -np.inf)
 
 
-def _dangerous(query, same, other, rows_at):
-    return zone_radius(query, same, other, rows_at, np.inf)
+def _dangerous(query, same, other, points):
+    return zone_radius(query, same, other, points, np.inf)

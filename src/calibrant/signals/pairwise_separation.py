@@ -74,33 +74,33 @@ class PairwiseSeparation(Separation):
         return BruteIndex()
 
     def _separation(self, queries, group):
-        out, rows_at = np.empty(len(queries)), self.index_.points_.wide_rows
+        out = np.empty(len(queries))
 
         def one(i, query, low, start, stop):
-            out[i] = signed(query, *split(low, start, stop), rows_at, self.index_.radius_, self._safe, self._dangerous)
+            out[i] = signed(query, *split(low, start, stop), self.index_, self.index_.radius_, self._safe, self._dangerous)
 
         self.index_.each(queries, group, one, self.progress)
         return out
 
     @staticmethod
-    def _safe(query, same, other, rows_at):
-        return min_max(query, other, same, rows_at, -np.inf)[0]
+    def _safe(query, same, other, points):
+        return min_max(query, other, same, points, -np.inf)[0]
 
-    def _dangerous(self, query, same, other, rows_at):
+    def _dangerous(self, query, same, other, points):
         if self.dangerous == "max-min":
-            return min_max(query, same, other, rows_at, np.inf)[0]
-        return max_min(query, same, other, rows_at, np.inf)
+            return min_max(query, same, other, points, np.inf)[0]
+        return max_min(query, same, other, points, np.inf)
 
 
-def signed(query, same, other, rows_at, radius, safe, dangerous):
+def signed(query, same, other, points, radius, safe, dangerous):
     """The signed zone of one query: plus or minus ``radius`` where a side has no points, at most the distance to the nearest point."""
-    _, _, own = nearest_of(query, same, rows_at)
-    _, _, others = nearest_of(query, other, rows_at)
+    _, _, own = nearest_of(query, same, points)
+    _, _, others = nearest_of(query, other, points)
     if not len(own):
         return -radius
     if not len(others):
         return radius
     own, others = np.sqrt(own[0]), np.sqrt(others[0])
     if own < others:
-        return max(min(safe(query, same, other, rows_at), others), 0.5 * (others - own))
-    return -max(min(dangerous(query, same, other, rows_at), own), 0.5 * (own - others))
+        return max(min(safe(query, same, other, points), others), 0.5 * (others - own))
+    return -max(min(dangerous(query, same, other, points), own), 0.5 * (own - others))
