@@ -105,9 +105,7 @@ def pairwise(X, y, queries, group):
     row, low = cpu(lambda: np.concatenate([index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)]), n)
     counts, at = [], index.points_.group_of
     sides = lambda: (split(low[i], *at(group[i])) for i in range(n))  # noqa: E731
-    search, found = cpu(
-        lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)], n
-    )
+    search, found = cpu(lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)], n)
     full, scanned = np.mean(counts, axis=0)
     wide = X.astype(np.float64)
     error = max(abs(all_pairs(wide, y, Q[i], group[i]) - found[i]) for i in range(BRUTE_PAIRS)) / 255

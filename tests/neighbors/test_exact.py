@@ -67,6 +67,21 @@ def test_whole_numbers_take_less_memory():
     assert small.points_.points.dtype == np.float32
     assert small.nbytes < 0.6 * wide.nbytes
     assert small.nearest(X[:3], y[:3]).same.tolist() == [0.0, 0.0, 0.0]
+    # Rows are screened in the narrower type; what is returned is exact all the same.
+    queries = np.random.default_rng(1).normal(128.0, 60.0, (3, 600))
+    near = small.nearest(queries, np.zeros(3, dtype=int))
+    expected = np.sqrt(((queries[:, None] - X[None].astype(float)) ** 2).sum(axis=2)).min(axis=1)
+    np.testing.assert_allclose(near.same, expected, rtol=1e-14)
+
+
+def test_numbers_whose_products_overflow_single_precision():
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(3000, 700)) * 1e25).astype(np.float32)
+    index = ExactIndex().fit(X, np.zeros(3000, dtype=int), 1)
+    assert index.points_.points.dtype == np.float32
+    expected = np.linalg.norm(X[1:].astype(float) - X[0].astype(float), axis=1).min()
+    later = ExactIndex().fit(X[1:], np.zeros(2999, dtype=int), 1)
+    assert later.nearest(X[:1].astype(float), np.array([0])).same[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_memory_of_a_batch_is_bounded(cloud, monkeypatch):

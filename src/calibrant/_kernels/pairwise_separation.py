@@ -2,8 +2,8 @@
 
 For one query, a side is a (n,) array of lower bounds of squared distances to the points at positions 0..n-1, infinite at those not in
 the side; ``points.wide_rows(positions)`` gives points, float64, and ``points.squares_between(a, b)`` two (len(a), len(b)) arrays, the
-squared distances between points and how far off they may be. Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance from the
-query q to the bisector of p and c, positive where c is nearer. It is at least (|q - p| - |q - c|) / 2.
+squared distances between points and how far off they may be. Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance
+from the query q to the bisector of p and c, positive where c is nearer. It is at least (|q - p| - |q - c|) / 2.
 """
 
 import numpy as np

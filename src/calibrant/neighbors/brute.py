@@ -68,19 +68,13 @@ class BruteIndex(NeighborIndex):
 
     def squares_between(self, a, b):
         """Two (len(a), len(b)) arrays: squared distances between points, and how far rounding may put them off (more than 0)."""
-        _, room = self._rounding()
         total = self.square_[a][:, None] + self.square_[b]
         product = self.points_.rows(a) @ self.points_.rows(b).T
-        return np.maximum(total - 2.0 * product, 0.0), room * total + TINY
-
-    def _rounding(self):
-        """The type of a product of points, and the share of the squared norms that it may be off by."""
-        kept = self.points_.points.dtype if self.points_.points.dtype.kind == "f" and not self.points_.on_disk else np.float64
-        return kept, (self.points_.n_features + 4) * float(np.finfo(kept).eps)
+        return np.maximum(total - 2.0 * product, 0.0), self.points_.product_room * total + TINY
 
     def lower_squares(self, queries):
         """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries in the units of the points."""
-        kept, room = self._rounding()
+        kept, room = self.points_.kept, self.points_.product_room
         narrow = queries.astype(kept)
         parts = self.points_.slices() if self.points_.on_disk else [slice(0, len(self.points_))]
         out = np.concatenate([narrow @ self.points_.rows(part).T for part in parts], axis=1)

@@ -36,6 +36,7 @@ class ExactIndex(NeighborIndex):
     ----------
     points_ : the training points, sorted by group.
     table_ : (k + 2, n) float32, or (n, g) float64 for L1.
+    square_ : (n,) float64 squared norms (L2).
 
     Notes
     -----
@@ -72,6 +73,7 @@ class ExactIndex(NeighborIndex):
             self.basis_ = bounds.feature_groups(wide, n, self.centre_, self.n_directions)
         if self.metric != "linf":
             self.table_ = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
+        self.square_ = np.concatenate([_squares(wide(part)) for part in self.points_.slices()]) if self.metric == "l2" else None
         return self
 
     def add(self, X, group):
@@ -82,12 +84,14 @@ class ExactIndex(NeighborIndex):
         if self.table_ is not None:
             axis = 1 if self.metric == "l2" else 0
             self.table_ = np.take(self._joined([self.table_, self._tabulated(new)]), order, axis=axis)
+        if self.square_ is not None:
+            self.square_ = np.concatenate([self.square_, _squares(new)])[order]
         return self
 
     @property
     def nbytes(self):
         """Bytes of the fitted arrays."""
-        parts = [self.basis_, self.table_, self.centre_]
+        parts = [self.basis_, self.table_, self.centre_, self.square_]
         return self.points_.nbytes + sum(a.nbytes for a in parts if a is not None)
 
     def nearest(self, queries, group, progress=None):
@@ -140,13 +144,24 @@ class ExactIndex(NeighborIndex):
             rows = rows[low[rows].argsort(kind="stable")]
         found, size, at = first, FIRST_ROWS, 0
         while at < len(rows) and not low[rows[at]] > self._limit(best, base):
-            some = rows[at : at + size]
-            true = self._between(query[None], self.points_.wide_rows(start + some))
-            j = int(true.argmin())
-            if true[j] < best:
-                best, found = true[j], int(some[j])
+            some = self._promising(rows[at : at + size], query, start, best)
+            if len(some):
+                true = self._between(query[None], self.points_.wide_rows(start + some))
+                j = int(true.argmin())
+                if true[j] < best:
+                    best, found = true[j], int(some[j])
             at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
         return best, start + found
+
+    def _promising(self, rows, query, start, best):
+        """The rows that one product, in the precision the points are kept in, does not show to be farther than ``best``."""
+        if self.metric != "l2":
+            return rows
+        total = self.square_[start + rows] + query @ query
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = total - 2.0 * (self.points_.rows(start + rows) @ query.astype(self.points_.kept))
+        # Written so that a product that is not a number keeps its row.
+        return rows[~(square - self.points_.product_room * total > best**2)]
 
     def _limit(self, best, base):
         """The largest bound that a row nearer than ``best`` may have."""
@@ -168,8 +183,7 @@ class ExactIndex(NeighborIndex):
     def _between(self, query, rows):
         """(n,) float64 distances of one (1, d) query to rows."""
         if self.metric == "l2":
-            difference = rows - query
-            return np.sqrt(np.einsum("ij,ij->i", difference, difference))
+            return np.sqrt(_squares(rows - query))
         return cdist(query, rows, METRICS[self.metric])[0]
 
     def _tabulated(self, rows):
@@ -179,3 +193,7 @@ class ExactIndex(NeighborIndex):
 
     def _joined(self, parts):
         return np.ascontiguousarray(np.concatenate(parts, axis=1 if self.metric == "l2" else 0))
+
+
+def _squares(rows):
+    return np.einsum("ij,ij->i", rows, rows)

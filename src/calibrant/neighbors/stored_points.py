@@ -10,6 +10,7 @@ __all__ = ["BLOCK_BYTES", "StoredPoints"]
 BLOCK_BYTES = 32 * 2**20
 #: Sets smaller than this many numbers are kept in float64 whatever they came in.
 SMALL = 2_000_000
+EPSILON = {np.dtype(kind): float(np.finfo(kind).eps) for kind in (np.float32, np.float64)}
 
 
 class StoredPoints(Saved):
@@ -42,6 +43,16 @@ class StoredPoints(Saved):
     @property
     def nbytes(self):
         return (0 if self.on_disk else self.points.nbytes) + (0 if self.order is None else self.order.nbytes)
+
+    @property
+    def kept(self):
+        """The type of ``rows``."""
+        return np.dtype(np.float64) if self.on_disk else self.points.dtype
+
+    @property
+    def product_room(self):
+        """The share of two squared norms together that a product of two rows in their type may be off by, at most."""
+        return (self.n_features + 4) * EPSILON[self.kept]
 
     def rows(self, positions):
         """Float64 (or as stored) rows at sorted positions, scaled."""
