@@ -156,3 +156,27 @@ def test_refused_by_name(asked, words, logs):
 def test_no_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="none is there"):
         cb.evaluate(f"{tmp_path}/*.parquet", probabilities="p_*")
+
+
+def test_batches_of_any_size_give_the_same_sums(logs, whole, expected):
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(whole)
+    rows = [1, 0, 900, 7, len(whole) - 908]
+    parts = [table.slice(start, stop - start) for start, stop in zip(np.cumsum([0, *rows[:-1]]), np.cumsum(rows), strict=True)]
+    same(cb.evaluate(pa.concat_tables(parts), **MODES["sliced"]), expected["sliced"])
+
+
+def test_slices_far_apart_and_few_rows_of_each():
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    logs = pd.DataFrame({"p": rng.random(4000), "label": rng.integers(0, 2, 4000), "user": rng.choice([5, -(2**40), 2**50, 77], 4000)})
+    logs["item"] = rng.integers(0, 3000, 4000)
+    found = cb.evaluate(logs, probabilities="p", by=["user", "item"]).frame()
+    counted = logs.groupby(["user", "item"]).size()
+    assert found.set_index(["user", "item"])["n"].to_dict() == counted.to_dict()
+    one = logs[logs["user"] == 77]
+    assert cb.evaluate(logs, probabilities="p", by="user").frame().set_index("user")["log_loss"][77] == pytest.approx(
+        metrics.log_loss(one["label"], one["p"]), abs=1e-9
+    )

@@ -4,12 +4,13 @@ Blocks have a fixed size and their results come back in order, so sums over them
 """
 
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from threading import Lock
 
-__all__ = ["get_threads", "map_blocks", "row_blocks", "set_threads", "threads"]
+__all__ = ["get_threads", "map_ahead", "map_blocks", "row_blocks", "set_threads", "threads"]
 
 MAX_DEFAULT_THREADS = 4
 _lock = Lock()
@@ -102,6 +103,21 @@ def map_blocks(function, blocks):
     runs = [blocks[a:b] for a, b in pairwise(bounds)]
     parts = _pool(n).map(lambda run: [function(block) for block in run], runs)
     return [result for part in parts for result in part]
+
+
+def map_ahead(function, items):
+    """``map(function, items)`` in order, over the thread pool, with one item a thread in work: for items that come one by one."""
+    n = get_threads()
+    if n <= 1:
+        yield from map(function, items)
+        return
+    waiting = deque()
+    for item in items:
+        waiting.append(_pool(n).submit(function, item))
+        if len(waiting) > n:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def _pool(n):

@@ -1,18 +1,14 @@
 """Which columns of a table hold what, and a batch of them as arrays."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
 from fnmatch import fnmatchcase
-from math import prod
 
 import numpy as np
 
 from calibrant.errors import InputError
+from calibrant.frames.coding import EVERY, encode, floor
 
-__all__ = ["Layout", "class_key", "layout", "numbers", "present"]
-
-EVERY = ("hour", "day", "week", "month", "quarter", "year")
+__all__ = ["Layout", "class_key", "layout", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -53,34 +49,21 @@ class Layout:
         # One row a class in memory, which is how the kernel wants them.
         return np.stack(columns).T
 
-    def groups(self, batch):
-        """(slices as tuples, number of the slice of each row (n,))."""
-        encoded = [_encode(batch.column(name)) for name in self.by]
+    def slices(self, batch):
+        """The encoded columns that rows are sliced by, in the order of ``group_names``."""
+        encoded = [encode(batch.column(name)) for name in self.by]
         if self.time:
-            encoded.append(_encode(_floor(batch.column(self.time), self.every, self.time)))
-        if not encoded:
-            return [()], np.zeros(batch.num_rows, dtype=np.intp)
-        code = np.zeros(batch.num_rows, dtype=np.int64)
-        for values, part in encoded:
-            code = code * len(values) + part
-        combinations = prod(len(values) for values, _ in encoded)
-        # A table of all combinations is quicker than sorting the rows, where it is not much longer than they are.
-        few = combinations <= 4 * len(code)
-        seen, code = present(code, combinations) if few else np.unique(code, return_inverse=True)
-        parts = []
-        for values, _ in reversed(encoded):
-            seen, digit = np.divmod(seen, len(values))
-            parts.append([values[d] for d in digit])
-        return list(zip(*reversed(parts), strict=True)), code
+            encoded.append(encode(floor(batch.column(self.time), self.every, self.time)))
+        return encoded
 
     def coded(self, batch, name):
-        """(values in order of appearance, code of each row) of a column without nulls."""
+        """(values, number of each row's among them) of a column without nulls."""
         column = batch.column(name)
         if column.null_count:
             raise InputError(
                 f"column {name!r} must have a value in every row; {column.null_count} are missing; filter those rows out first."
             )
-        return _encode(column)
+        return encode(column)
 
 
 def layout(names, types, *, label, probabilities, score, predicted, weight=None, by=(), time=None, every="day", classes=None):
@@ -166,38 +149,3 @@ def _all_of_length(column, K):
     if hasattr(column.type, "list_size") and column.type.list_size >= 0:
         return True
     return bool((np.diff(column.offsets.to_numpy()) == K).all())
-
-
-def _encode(column):
-    if not hasattr(column, "dictionary"):
-        column = column.dictionary_encode()
-    values = [_plain(v) for v in column.dictionary.to_pylist()]
-    codes = column.indices.to_numpy(zero_copy_only=False)
-    if column.null_count:
-        codes = np.where(np.isnan(codes), len(values), codes) if codes.dtype.kind == "f" else codes
-        values = [*values, None]
-    return values, codes.astype(np.int64)
-
-
-def _plain(value):
-    """A slice's value as text or number, the same from every engine."""
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _floor(column, every, name):
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if not (types.is_timestamp(column.type) or types.is_date(column.type)):
-        raise InputError(f"time must be a column of times; {name!r} holds {column.type}.")
-    return pc.floor_temporal(column, unit=every)
-
-
-def present(group, n_groups):
-    """The groups that have rows, and each row's number among them."""
-    seen = np.bincount(group, minlength=n_groups) > 0
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[group]

@@ -3,7 +3,6 @@
 import numpy as np
 
 from calibrant._base.saving import Saved
-from calibrant._kernels.bins import grouped_sums
 from calibrant.errors import InputError
 
 __all__ = ["GroupState"]
@@ -17,7 +16,7 @@ class GroupState(Saved):
     settings : dict of what the sums are of; only states with the same settings add up.
     rows : dict from the group to its row.
     bins : (G, B, 3) weight, summed score and summed hits of each bin.
-    sums : (G, S) the settings' other sums: weight, then one column each.
+    sums : (G, S) weight, hits, then the other sums.
     """
 
     def __init__(self, settings, n_bins, n_sums):
@@ -31,21 +30,18 @@ class GroupState(Saved):
         """The groups, in the order of their rows."""
         return list(self.rows)
 
-    def add(self, groups, group, bin_, pair, columns, weight=None):
-        """Add rows: ``groups`` names the groups that ``group`` (n,) counts from 0; ``bin_`` (n,); ``pair`` = (score, hit)."""
-        if not groups:
-            return self
-        n_bins = self.bins.shape[1]
-        binned = grouped_sums(group * n_bins + bin_, len(groups) * n_bins, list(pair), weight).reshape(len(groups), n_bins, 3)
+    def add(self, groups, bins, sums=None):
+        """Add the sums of some groups, which must differ: ``bins`` (g, B, 3), ``sums`` (g, S) where the state has any."""
         at = self._rows_of(groups)
-        self.bins[at] += binned
-        if self.sums.shape[1]:
-            self.sums[at] += grouped_sums(group, len(groups), columns, weight)
-        return self
+        self.bins[at] += bins
+        if sums is not None:
+            self.sums[at] += sums
 
     def _rows_of(self, groups):
-        """Rows of the groups, which must differ; new ones are added."""
-        at = np.array([self.rows.setdefault(g, len(self.rows)) for g in groups], dtype=np.intp)
+        """Rows of the groups; new ones are added."""
+        new = [group for group in groups if group not in self.rows]
+        self.rows.update(zip(new, range(len(self.rows), len(self.rows) + len(new)), strict=True))
+        at = np.fromiter(map(self.rows.__getitem__, groups), np.intp, len(groups))
         if len(self.rows) > len(self.bins):
             # Room for twice as many at least, so that growing costs what the groups do.
             more = max(len(self.rows), 2 * len(self.bins)) - len(self.bins)
@@ -63,9 +59,8 @@ class GroupState(Saved):
                 f"{[self.settings.get(k) for k in odd]} and {[other.settings.get(k) for k in odd]}."
             )
         if other.rows:
-            at, n = self._rows_of(other.groups), len(other.rows)
-            self.bins[at] += other.bins[:n]
-            self.sums[at] += other.sums[:n]
+            n = len(other.rows)
+            self.add(other.groups, other.bins[:n], other.sums[:n])
         return self
 
     def __add__(self, other):

@@ -1,10 +1,9 @@
 """pyarrow: files, datasets, tables, and pandas frames."""
 
 from calibrant._base.extras import import_extra
+from calibrant.frames.batching import batch_rows
 
-__all__ = ["BATCH_ROWS", "batches", "kinds", "open_files", "owns"]
-
-BATCH_ROWS = 524_288
+__all__ = ["batches", "kinds", "open_files", "owns"]
 
 
 def owns(source):
@@ -29,11 +28,13 @@ def batches(table, columns=None, ordered=True):
     """Arrow record batches of the columns (None: all), in order."""
     import pyarrow as pa
 
+    rows = batch_rows(kinds(table), columns)
     if hasattr(table, "iloc"):
         table = pa.Table.from_pandas(table if columns is None else table[columns], preserve_index=False)
     if isinstance(table, pa.Table):
-        yield from (table if columns is None else table.select(columns)).to_batches(max_chunksize=BATCH_ROWS)
+        yield from (table if columns is None else table.select(columns)).to_batches(max_chunksize=rows)
     elif isinstance(table, pa.RecordBatch):
         yield table
     else:
-        yield from table.to_batches(columns=columns, batch_size=BATCH_ROWS)
+        # Reading far ahead would hold many batches.
+        yield from table.to_batches(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1)

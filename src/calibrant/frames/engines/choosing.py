@@ -5,7 +5,9 @@ from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
 
+from calibrant._kernels.threads import map_ahead
 from calibrant.errors import InputError, MissingDependencyError
+from calibrant.frames.batching import runs
 
 __all__ = ["ENGINES", "choose", "files", "fold", "opened"]
 
@@ -66,7 +68,12 @@ def opened(source, module):
 
 def fold(module, table, kernel):
     """The kernel's state of the whole table."""
-    return module.fold(table, kernel) if hasattr(module, "fold") else kernel.over(module.batches(table, kernel.layout.needed))
+    if hasattr(module, "fold"):
+        return module.fold(table, kernel)
+    state = kernel.empty()
+    for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
+        state += part
+    return state
 
 
 def _module(name):

@@ -1,10 +1,9 @@
 """DuckDB: files, or a relation of its own."""
 
 from calibrant._base.extras import import_extra
+from calibrant.frames.batching import batch_rows
 
-__all__ = ["BATCH_ROWS", "batches", "kinds", "open_files", "owns"]
-
-BATCH_ROWS = 524_288
+__all__ = ["batches", "kinds", "open_files", "owns"]
 
 
 def owns(source):
@@ -25,7 +24,8 @@ def kinds(table):
 
 def batches(table, columns=None, ordered=True):
     """Arrow record batches of the columns (None: all), always in order."""
+    rows = batch_rows(kinds(table), columns)
     if columns is not None:
         table = table.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
     reader = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_record_batch
-    yield from reader(BATCH_ROWS)
+    yield from reader(rows)

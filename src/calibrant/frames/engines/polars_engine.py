@@ -1,10 +1,9 @@
 """Polars: the embedded default; streams files of any size."""
 
 from calibrant._base.extras import import_extra
+from calibrant.frames.batching import batch_rows
 
-__all__ = ["BATCH_ROWS", "batches", "kinds", "open_files", "owns"]
-
-BATCH_ROWS = 524_288
+__all__ = ["batches", "kinds", "open_files", "owns"]
 
 
 def owns(source):
@@ -28,5 +27,5 @@ def batches(table, columns=None, ordered=False):
 
     lazy = table.lazy() if columns is None else table.lazy().select(columns)
     # Without the older compatibility level text arrives as views, which Arrow's own functions only partly know.
-    for part in lazy.collect_batches(chunk_size=BATCH_ROWS, maintain_order=ordered, engine="streaming"):
+    for part in lazy.collect_batches(chunk_size=batch_rows(kinds(table), columns), maintain_order=ordered, engine="streaming"):
         yield from part.to_arrow(compat_level=pl.CompatLevel.oldest()).combine_chunks().to_batches()

@@ -1,0 +1,48 @@
+"""Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs little."""
+
+__all__ = ["batch_rows", "gathered", "runs"]
+
+BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
+#: Entries a row that a column of lists is taken to hold, as its type does not say.
+LIST_LENGTH = 1000
+
+
+def batch_rows(kinds, columns=None):
+    """Rows to ask an engine for at a time, for these columns (None: all)."""
+    width = 8 * sum(LIST_LENGTH if kinds[name] == "list" else 1 for name in (kinds if columns is None else columns))
+    return max(FEWEST_ROWS, min(BATCH_ROWS, BATCH_BYTES // width))
+
+
+def gathered(batches):
+    """Record batches joined to those next to them, or cut, until they are of a good size; none is empty."""
+    waiting, rows, size = [], 0, 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            waiting.append(batch.slice(start, BATCH_ROWS))
+            rows, size = rows + waiting[-1].num_rows, size + waiting[-1].nbytes
+            if rows >= BATCH_ROWS // 2 or size >= BATCH_BYTES:
+                yield from _one(waiting)
+                waiting, rows, size = [], 0, 0
+    if waiting:
+        yield from _one(waiting)
+
+
+def runs(batches):
+    """Lists of neighbouring batches, each the work of one thread for a while."""
+    run, rows, size = [], 0, 0
+    for batch in batches:
+        run.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= RUN * BATCH_ROWS or size >= RUN * BATCH_BYTES:
+            yield run
+            run, rows, size = [], 0, 0
+    if run:
+        yield run
+
+
+def _one(batches):
+    if len(batches) == 1:
+        return batches
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()

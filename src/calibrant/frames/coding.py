@@ -1,0 +1,78 @@
+"""Values of slices and classes as small whole numbers, column by column and joined."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+
+import numpy as np
+
+from calibrant.errors import InputError
+
+__all__ = ["EVERY", "combinations", "encode", "floor", "mixed", "present"]
+
+EVERY = ("hour", "day", "week", "month", "quarter", "year")
+#: Whole numbers that lie this close together are their own code.
+SPAN = 8192
+
+
+def encode(column):
+    """(values, number of each row's among them (n,) intp) of an Arrow array; a value may have no row."""
+    import pyarrow.types as types
+
+    if types.is_integer(column.type) and not column.null_count and len(column):
+        found = column.to_numpy()
+        low, high = int(found.min()), int(found.max())
+        if high - low < SPAN:
+            return list(range(low, high + 1)), np.subtract(found, low, dtype=np.intp, casting="unsafe")
+    if not hasattr(column, "dictionary"):
+        column = column.dictionary_encode()
+    values = [_plain(v) for v in column.dictionary.to_pylist()]
+    codes = column.indices.to_numpy(zero_copy_only=False)
+    if column.null_count:
+        codes = np.where(np.isnan(codes), len(values), codes) if codes.dtype.kind == "f" else codes
+        values = [*values, None]
+    return values, codes.astype(np.intp)
+
+
+def mixed(parts):
+    """Number of each row's combination of values among all combinations, (n,), of encoded columns."""
+    code = parts[0][1]
+    for values, part in parts[1:]:
+        code = code * len(values) + part
+    return code
+
+
+def combinations(values, codes):
+    """The combinations of values that these codes of :func:`mixed` stand for, as tuples."""
+    columns = []
+    for named in reversed(values):
+        codes, digit = np.divmod(codes, len(named))
+        columns.append([named[d] for d in digit.tolist()])
+    return list(zip(*reversed(columns), strict=True))
+
+
+def present(code, n_codes):
+    """The codes that have rows, and each row's number among them."""
+    if n_codes > 4 * len(code):
+        return np.unique(code, return_inverse=True)
+    # A table of all codes is quicker than sorting the rows, where it is not much longer than they are.
+    seen = np.bincount(code, minlength=n_codes) > 0
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[code]
+
+
+def floor(column, every, name):
+    """Times cut to the hour, day, ... they are in."""
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if not (types.is_timestamp(column.type) or types.is_date(column.type)):
+        raise InputError(f"time must be a column of times; {name!r} holds {column.type}.")
+    return pc.floor_temporal(column, unit=every)
+
+
+def _plain(value):
+    """A slice's value as text or number, the same from every engine."""
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return float(value) if isinstance(value, Decimal) else value
