@@ -64,11 +64,69 @@ def test_too_few_rows_and_one_class_change_nothing():
     assert "left uncalibrated" in cal.explain()
 
 
-def test_twenty_rows_are_enough_to_try():
-    P, y = planted(20, 3, 3.0)
-    cal = cb.AutoCalibrator().fit(P, y)
+@pytest.mark.parametrize("objective", ["log_loss", "brier"])
+@pytest.mark.parametrize("n", [20, 25, 40])
+@pytest.mark.parametrize("K", [2, 3, 10])
+def test_twenty_rows_are_enough_to_try(n, K, objective):
+    P, y = planted(n, K, 3.0)
+    cal = cb.AutoCalibrator(objective=objective).fit(P, y)
     assert cal.table_
-    assert np.isfinite(metrics.log_loss(y, cal.predict_proba(P)))
+    Q = cal.predict_proba(P)
+    np.testing.assert_allclose(Q.sum(axis=1), 1.0, atol=1e-12)
+    assert (Q > 0.0).all()
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "brier"])
+def test_thirty_calibrated_rows_are_harmed_less_than_by_one_temperature(objective):
+    score = metrics.log_loss if objective == "log_loss" else metrics.brier_score
+    harm = []
+    for seed in range(6):
+        P, y = planted(1030, 3, 1.0, seed=seed)
+        fitted = [c.fit(P[:30], y[:30]) for c in (cb.AutoCalibrator(objective=objective), cb.TemperatureScaling())]
+        harm.append([score(y[30:], cal.predict_proba(P[30:])) / score(y[30:], P[30:]) - 1.0 for cal in fitted])
+    automatic, temperature = np.mean(harm, axis=0)
+    assert automatic < temperature
+
+
+@pytest.mark.parametrize("n", [30, 600])
+def test_a_class_without_rows_keeps_a_column_and_a_chance(n):
+    P, y = planted(n, 4, 2.0)
+    y = np.where(y == 3, 0, y)
+    cal = cb.AutoCalibrator(classes=[0, 1, 2, 3]).fit(P, y)
+    Q = cal.predict_proba(P)
+    assert Q.shape == (n, 4)
+    assert (Q[:, 3] > 0.0).all()
+    assert np.isfinite(metrics.log_loss(np.full(n, 3), Q))
+
+
+def test_a_class_with_one_row_is_absent_from_most_folds_and_all_is_well():
+    P, y = planted(200, 3, 2.0)
+    y = np.where(y == 2, 0, y)
+    y[7] = 2
+    cal = cb.AutoCalibrator().fit(P, y)
+    assert all(np.isfinite(row["score"]) for row in cal.table_ if not row["note"])
+    assert np.isfinite(cal.predict_proba(P)).all()
+
+
+def test_zeros_that_were_never_wrong_do_not_win():
+    # The model says 0 or 1 where it is right 19 times of 20; twenty-five lucky rows do not make it certain.
+    rng = np.random.default_rng(0)
+    p, sure = rng.uniform(0.3, 0.7, 250), np.arange(250) < 25
+    p[sure] = rng.integers(0, 2, 25)
+    y = np.where(sure, p, rng.uniform(size=250) < p).astype(int)
+    P = np.column_stack([1 - p, p])
+    cal = cb.AutoCalibrator().fit(P, y)
+    assert cal.status_ == "pooled"
+    assert cal.predict_proba(P)[sure].min() > 1e-4
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "brier"])
+def test_complementary_candidates_share_the_weight(objective):
+    P, y = planted(2000, 3, 2.5, shift=1.0)
+    cal = cb.AutoCalibrator(objective=objective).fit(P, y)
+    best = min(row["score"] for row in cal.table_)
+    assert cal.score_ < best + 0.001
+    assert sum(row["weight"] > 0.0 for row in cal.table_) > 1
 
 
 def test_a_thousand_classes_work():

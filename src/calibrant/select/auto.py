@@ -1,4 +1,4 @@
-"""The safe default: try what fits the data, pool what helps out of fold, and do nothing without evidence."""
+"""The safe default: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -8,16 +8,18 @@ import numpy as np
 from calibrant._base.calibrator import Calibrator, require_fitted
 from calibrant._base.tags import Tags
 from calibrant._kernels.canonical_rows import merge_rows
-from calibrant._kernels.pooling import linear_pool, log_linear_pool, pool_weights
+from calibrant._kernels.pooling import exponential_weights, linear_pool, stacking_weights
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.select.candidates import CANDIDATES, candidates_for
-from calibrant.select.evidence import EVIDENCE, LEAST_ROWS, score_difference
+from calibrant.select.evidence import LEAST_ROWS, score_difference
 from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["AutoCalibrator"]
 
-#: Members with less weight are left out of the pool.
+#: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
+#: Both scores are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
+RATE = 0.5
 FLOOR = 1e-15
 
 
@@ -31,16 +33,16 @@ class Trial:
 
 
 class AutoCalibrator(Calibrator):
-    r"""Choose and pool calibrators by their out-of-fold score, doing nothing among the choices.
+    r"""Average calibrators by the evidence of their out-of-fold scores, doing nothing among them.
 
-    Every candidate that fits the number of rows and classes predicts each row out of fold. Those no worse than the uncalibrated
-    predictions are pooled, linearly or log-linearly, whichever scores better:
+    Every candidate that fits the number of rows and classes predicts each row out of fold. Its weight in their average is
 
-    .. math:: \min_{w \in \Delta} \frac1n \sum_i S\Big(\sum_j w_j Q^{(j)}_i, y_i\Big) + \frac1n \sum_j w_j c_j
+    .. math:: w_j = \mathbb{E}_u \frac{e^{-L_j(u) / 2}}{\sum_k e^{-L_k(u) / 2}}, \qquad L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad
+              u \sim \mathrm{Dirichlet}(1, \ldots, 1)
 
-    with the complexities :math:`c_j` of :mod:`calibrant.select.candidates`, so that simpler maps win when rows are few. The pool is
-    used only if it beats the uncalibrated predictions out of fold by half a standard error of the difference; its members are then
-    fitted on all rows.
+    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot tell apart share the weight. The convex
+    combination of candidates with the best out-of-fold score, their stack, is weighed as one more. The average is used only if its
+    out-of-fold score is no worse than that of the uncalibrated predictions; its members are fitted on all rows.
 
     Parameters
     ----------
@@ -51,27 +53,30 @@ class AutoCalibrator(Calibrator):
     max_cost : float, optional
         Most relative cost of one fit of all candidates, temperature scaling being 1; the dearest are dropped first.
     random_state : int, default 0
-        Seed of the folds.
+        Seed of the folds and of the bootstrap.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    members_, weights_ : the pooled calibrators, fitted on all rows, and their weights.
-    pool_ : "linear", "log-linear" or "single".
+    members_, weights_ : the averaged calibrators, fitted on all rows, and their weights.
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
-    score_, uncalibrated_score_, gain_in_errors_ : of the pool, of doing nothing, and their difference in standard errors.
+    score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
+    gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
     status_ : "pooled", "identity: too few rows", "identity: one class only", or "identity: no evidence".
 
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data,
-    and none at all under a shift. Below 20 rows, or with one class only, it returns the predictions as they are and says so. Equal rows
-    are kept in one fold, so that repetition and row order change nothing.
+    and none at all under a shift. Below 20 rows, or with one class only, it returns the predictions as they are and says so. The comparison
+    with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few rows have not yet shown to
+    be wrong are a risk all the same. Equal rows are kept in one fold, so that repetition and row order change nothing.
 
     References
     ----------
-    Breiman, "Stacked regressions", Machine Learning 24, 1996; Ranjan and Gneiting, "Combining probability forecasts", JRSS B 72, 2010.
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13, 2018;
+    the stack among what it averages is ours. Learning rates: Vovk and Zhdanov, "Prediction with expert advice for the Brier game", JMLR 10,
+    2009.
 
     Examples
     --------
@@ -126,7 +131,7 @@ class AutoCalibrator(Calibrator):
         return set(self.methods)
 
     def _do_nothing(self, record, why):
-        self.members_, self.weights_, self.pool_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1), "single"
+        self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)
         self.table_, self.status_ = [], f"identity: {why}"
         self.score_ = self.uncalibrated_score_ = float(np.average(self._losses(record.probabilities, record), weights=record.weights))
         self.gain_in_errors_ = 0.0
@@ -155,42 +160,41 @@ class AutoCalibrator(Calibrator):
     def _choose(self, record, trials, notes):
         weight, identity = record.weights, trials[0]
         means = [float(np.average(t.losses, weights=weight)) for t in trials]
-        useful = [t for t, mean in zip(trials, means, strict=True) if mean <= means[0]]
-        self.pool_, pool, losses = self._pool(useful, record)
-        gain, error = score_difference(identity.losses, losses, weight)
+        pool = self._pool(trials, record)
+        kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
+        pool = pool[kept] / pool[kept].sum()
+        Q = linear_pool(pool, np.stack([trials[j].probabilities for j in kept]))
+        gain, error = score_difference(identity.losses, self._losses(Q, record), weight)
         self.uncalibrated_score_, self.score_ = means[0], means[0] - gain
+        gain += (self._unknown(identity.probabilities, weight) - self._unknown(Q, weight)) / self.n_fit_
         self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
-        enough = gain > EVIDENCE * error
+        enough = gain > 0.0
         if not enough:
-            useful, pool, self.pool_, self.score_ = [identity], np.ones(1), "single", means[0]
-        kept = [(t.candidate, w) for t, w in zip(useful, pool, strict=True) if w >= LEAST_WEIGHT]
-        shares = np.array([w for _, w in kept])
-        self.weights_ = shares / shares.sum()
+            kept, pool, self.score_ = [0], np.ones(1), means[0]
+        self.weights_ = pool
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            self.members_ = [fit_clone(candidate.make(), record) for candidate, _ in kept]
-        named = dict(zip([c.name for c, _ in kept], self.weights_.tolist(), strict=True))
+            self.members_ = [fit_clone(trials[j].candidate.make(), record) for j in kept]
+        named = {trials[j].candidate.name: float(w) for j, w in zip(kept, pool, strict=True)}
         self.table_ = _table(trials, means, weight, named, notes)
         self.status_ = "pooled" if enough else "identity: no evidence"
 
-    def _pool(self, useful, record):
-        """(kind, weights, row scores out of fold) of the better pool."""
-        if len(useful) == 1:
-            return "single", np.ones(1), useful[0].losses
-        P = np.stack([t.probabilities for t in useful])
-        P /= P.sum(axis=2, keepdims=True)
-        penalty = np.array([t.candidate.complexity for t in useful]) / self.n_fit_
-        best = min(
-            ((*pool_weights(P, record.labels, record.weights, penalty, pool, self.objective), pool) for pool in ("log-linear", "linear")),
-            key=lambda found: found[1],
-        )
-        weights, _, pool = best
-        return pool, weights, self._losses(_pooled(pool, weights, P), record)
+    def _pool(self, trials, record):
+        """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
+        P = np.stack([t.probabilities for t in trials])
+        stack = stacking_weights(P, record.labels, record.weights, self.objective)
+        losses = np.stack([*(t.losses for t in trials), self._losses(linear_pool(stack, P), record)])
+        *own, shared = exponential_weights(losses, record.weights, RATE, self.random_state)
+        return np.array(own) + shared * stack
+
+    def _unknown(self, Q, weight):
+        """The mean score if every class were equally true."""
+        if self.objective == "log_loss":
+            return -float(np.average(np.log(np.maximum(Q, FLOOR)).mean(axis=1), weights=weight))
+        return float(np.average(np.einsum("nk,nk->n", Q, Q), weights=weight)) - 2.0 / Q.shape[1] + 1.0
 
     def _predict_proba(self, record):
-        P = np.stack([np.maximum(member._proba(record), FLOOR) for member in self.members_])
-        P /= P.sum(axis=2, keepdims=True)
-        return _pooled(self.pool_, self.weights_, P)
+        return linear_pool(self.weights_, np.stack([member._proba(record) for member in self.members_]))
 
     def explain(self) -> str:
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""
@@ -200,12 +204,7 @@ class AutoCalibrator(Calibrator):
             return f"{data}: left uncalibrated ({self.status_.removeprefix('identity: ')})."
         shares = sorted(((r["weight"], r["name"]) for r in self.table_ if r["weight"] > 0.0), reverse=True)
         parts = ", ".join(f"{name} {share:.2f}" for share, name in shares)
-        how = f" ({self.pool_} pool)" if len(shares) > 1 else ""
-        return f"{data}: {parts}{how}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
-
-
-def _pooled(pool, weights, P):
-    return log_linear_pool(weights, np.log(P)) if pool == "log-linear" else linear_pool(weights, P)
+        return f"{data}: {parts}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
 
 
 def _table(trials, means, weight, named, notes):

@@ -12,6 +12,7 @@ from calibrant.maps.spline import Spline
 from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling
 from calibrant.scalings.ensemble_temperature import EnsembleTemperature
 from calibrant.scalings.identity import Identity
+from calibrant.scalings.intra_order_preserving import IntraOrderPreserving
 from calibrant.scalings.structured_matrix import StructuredMatrixScaling
 from calibrant.scalings.structured_vector import StructuredVectorScaling
 from calibrant.scalings.temperature import TemperatureScaling
@@ -29,7 +30,6 @@ class Candidate:
     name : what the tables call it.
     make : makes it, unfitted.
     cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried does not depend on the clock.
-    complexity : the evidence it must bring, in nats over the whole calibration set, before it takes weight from simpler ones.
     min_rows : fewest rows it is tried with.
     classes : fewest and most classes it is tried with.
     """
@@ -37,24 +37,24 @@ class Candidate:
     name: str
     make: Callable[[], Calibrator]
     cost: float
-    complexity: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
 
 
 CANDIDATES = (
-    Candidate("uncalibrated", Identity, 0.0, 0.0),
-    Candidate("temperature scaling", TemperatureScaling, 1.0, 1.0),
-    Candidate("ensemble temperature scaling", EnsembleTemperature, 2.0, 1.5, classes=(3, float("inf"))),
-    Candidate("structured vector scaling", StructuredVectorScaling, 3.0, 1.5),
-    Candidate("structured matrix scaling", StructuredMatrixScaling, 10.0, 2.0, classes=(3, 150)),
-    Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, 2.5, classes=(3, 40)),
-    Candidate("sigmoid of the log-odds", lambda: OneVsRest(Platt()), 4.0, 2.0, 100.0, (2, 40)),
-    Candidate("sigmoid of the probability", lambda: OneVsRest(Platt(scale="probability")), 4.0, 2.0, 100.0, (2, 40)),
-    Candidate("beta calibration", lambda: OneVsRest(Beta()), 6.0, 3.0, 100.0, (2, 40)),
-    Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 3.0, 100.0, (2, 40)),
-    Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 4.0, 250.0, (2, 40)),
-    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 6.0, 1000.0, (2, 40)),
+    Candidate("uncalibrated", Identity, 0.0),
+    Candidate("temperature scaling", TemperatureScaling, 1.0),
+    Candidate("ensemble temperature scaling", EnsembleTemperature, 2.0, classes=(3, float("inf"))),
+    Candidate("structured vector scaling", StructuredVectorScaling, 3.0),
+    Candidate("structured matrix scaling", StructuredMatrixScaling, 10.0, classes=(3, 150)),
+    Candidate("intra-order-preserving scaling", IntraOrderPreserving, 12.0, classes=(2, 40)),
+    Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, classes=(2, 40)),
+    Candidate("sigmoid of the log-odds", lambda: OneVsRest(Platt()), 4.0, 100.0, (2, 40)),
+    Candidate("sigmoid of the probability", lambda: OneVsRest(Platt(scale="probability")), 4.0, 100.0, (2, 40)),
+    Candidate("beta calibration", lambda: OneVsRest(Beta()), 6.0, 100.0, (2, 40)),
+    Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 100.0, (2, 40)),
+    Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
+    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 1000.0, (2, 40)),
 )
 
 
