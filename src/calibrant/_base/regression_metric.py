@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._base.interval import Interval, require_level
-from calibrant._base.metric import MeanMetric, Metric, SumMetric, WholeMetric
+from calibrant._base.metric import MeanMetric, Metric, SumMetric
 from calibrant._base.state import SumState
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.quotient import quotient
@@ -14,7 +14,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import read_forecast
 
-__all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RegressionWholeMetric", "RootMeanMetric"]
+__all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RootMeanMetric"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,8 +100,3 @@ class RootMeanMetric(RegressionMeanMetric):
         variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
         low, high = normal_interval(mean, np.where(n > 1.0, variance, np.inf), level)
         return np.sqrt(np.maximum(low, 0.0)), np.sqrt(high)
-
-
-@dataclass(frozen=True, repr=False)
-class RegressionWholeMetric(RegressionMetric, WholeMetric):
-    """A metric that needs all rows at once: no state. A metric writes ``_value(record)``."""

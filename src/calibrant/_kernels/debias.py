@@ -6,7 +6,7 @@ this sample added. The interval holds the t for which the error observed is not 
 
 import numpy as np
 
-__all__ = ["binned_errors", "inverted_limits", "shrunken_gaps"]
+__all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
 
 
 def binned_errors(weight, gap, norm):
@@ -23,7 +23,7 @@ def binned_errors(weight, gap, norm):
 
 
 def inverted_limits(totals, draws, norm, level):
-    """(estimate, low, high, largest error of a calibrated model at this level) from sums and their bootstrap resamples.
+    """(estimate, low, high) from sums and their bootstrap resamples.
 
     ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over sets.
     """
@@ -32,23 +32,49 @@ def inverted_limits(totals, draws, norm, level):
     # The classes of a classwise error have gaps of both signs around 0, which shrinking would take for noise.
     shape = weight * shrunken_gaps(gap, weight, noise.var(axis=0)) if len(gap) == 1 else gap
 
-    def simulated(t, quantile):
-        return np.quantile(binned_errors(draws[..., 0], t * shape + noise, norm).mean(axis=-1), quantile, method="weibull")
+    def drawn(gaps):
+        return binned_errors(draws[..., 0], gaps + noise, norm).mean(axis=-1)
 
-    def error_at(t):
-        return min(float(binned_errors(weight, t * shape, norm).mean(axis=-1)), 1.0)
+    def error(gaps):
+        return min(float(binned_errors(weight, gaps, norm).mean(axis=-1)), 1.0)
 
     observed = float(binned_errors(weight, gap, norm).mean(axis=-1))
+    return _inverted(error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+
+
+def gap_limits(weight, gap, noise, level, most):
+    """(estimate, low, high) of the mean over sets of the weighted mean absolute gap, ``binned_errors(weight, gap, 1)``.
+
+    ``weight`` (bins,); ``gap`` (sets, bins), the summed gaps; ``noise`` (draws, sets, bins), how they vary around their mean; no limit is
+    above ``most``.
+    """
+
+    def drawn(gaps):
+        return binned_errors(weight, gaps + noise, 1).mean(axis=-1)
+
+    def error(gaps):
+        return min(float(binned_errors(weight, gaps, 1).mean(axis=-1)), most)
+
+    shape = weight * shrunken_gaps(gap, np.broadcast_to(weight, gap.shape), noise.var(axis=0))
+    return _inverted(error, drawn, error(gap), shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+
+
+def _inverted(error, drawn, observed, shape, plain_shape, level):
+    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise would show."""
+
+    def simulated(t, quantile):
+        return np.quantile(drawn(t * shape), quantile, method="weibull")
+
     tail = 0.5 - 0.5 * level
-    null_median, null_high = simulated(0.0, 0.5), simulated(0.0, 1.0 - tail)
-    low = error_at(_crossing(lambda t: simulated(t, 1.0 - tail), observed))
-    estimate = error_at(_crossing(lambda t: simulated(t, 0.5), observed))
+    null_median = simulated(0.0, 0.5)
+    low = error(shape * _crossing(lambda t: simulated(t, 1.0 - tail), observed))
+    estimate = error(shape * _crossing(lambda t: simulated(t, 0.5), observed))
     if observed < null_median:
         # Less error than a calibrated model is expected to show: the gaps say nothing of the shape, and no limit tighter than
         # that of a typical calibrated sample is claimed.
-        shape = np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0)
-    high = error_at(_crossing(lambda t: simulated(t, tail), max(observed, null_median)))
-    return estimate, low, max(high, estimate), float(null_high)
+        shape = plain_shape
+    high = error(shape * _crossing(lambda t: simulated(t, tail), max(observed, null_median)))
+    return estimate, low, max(high, estimate)
 
 
 def shrunken_gaps(gap, weight, variance):

@@ -101,7 +101,7 @@ class BinnedCalibrationError(Metric):
         self._warn_where_limits_fail()
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         draws = self._draws(record, n_resamples, random_state)
-        value, low, high, _ = inverted_limits(totals, draws, self.norm, level)
+        value, low, high = inverted_limits(totals, draws, self.norm, level)
         return Interval(value, low, high, level, "debiased", float(record.weights.sum()), plain=self._value(record))
 
     def _warn_where_limits_fail(self):

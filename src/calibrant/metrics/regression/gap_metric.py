@@ -1,0 +1,54 @@
+"""Errors of regression that are a mean absolute gap over bins: one template, its interval freed of the bias that noise adds."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._base.interval import Interval
+from calibrant._base.regression_metric import RegressionMetric
+from calibrant._kernels.debias import binned_errors, gap_limits
+
+__all__ = ["GapMetric"]
+
+
+@dataclass(frozen=True, repr=False)
+class GapMetric(RegressionMetric):
+    """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that are averaged) and ``_draws``.
+
+    Its interval does not centre on the biased number: it asks which errors, with this sample's noise added, would show as the one seen.
+    """
+
+    @abstractmethod
+    def _sums(self, record, index, n_groups) -> np.ndarray:
+        """Sums of the rows by their bin ``index``, (n_groups, ...)."""
+
+    @abstractmethod
+    def _gaps(self, sums) -> tuple[np.ndarray, np.ndarray]:
+        """(weight (..., bins), summed gaps (..., sets, bins)) of sums with any leading axes."""
+
+    @abstractmethod
+    def _draws(self, record, sums, n_resamples, random_state) -> np.ndarray:
+        """``sums`` on bootstrap resamples of the rows, bins held fixed, (n_resamples, bins, ...)."""
+
+    def _bins(self, totals):
+        """Totals as the sums of the bins."""
+        return totals
+
+    def _finalise(self, totals):
+        weight, gap = self._gaps(self._bins(totals))
+        return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
+
+    def _resampled(self, record, n_resamples, random_state):
+        weight, gap = self._gaps(self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state))
+        return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "debiased"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        totals = self._all_totals(record)
+        sums = self._bins(totals)
+        weight, gap = self._gaps(sums)
+        noise = self._gaps(self._draws(record, sums, n_resamples, random_state))[1]
+        value, low, high = gap_limits(weight, gap, noise - noise.mean(axis=0), level, self.range[1])
+        return Interval(value, low, high, level, "debiased", float(record.weights.sum()), plain=float(self._finalise(totals)))
