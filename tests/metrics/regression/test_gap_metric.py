@@ -31,7 +31,7 @@ def _held(metric, model, n, repeats):
 @pytest.mark.parametrize("metric", ERRORS, ids=lambda m: m.name)
 @pytest.mark.parametrize("model", MODELS)
 def test_intervals_hold_the_truth(metric, model):
-    held, bias, plain = _held(metric, model, 1500, 20)
+    held, bias, plain = _held(metric, model, 4000, 20)
     assert held >= 0.8
     if model == "calibrated":
         assert bias < 0.75 * plain
