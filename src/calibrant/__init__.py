@@ -72,6 +72,7 @@ from calibrant.scalings.vector import VectorScaling as VectorScaling
 from calibrant.select.auto import AutoCalibrator as AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.select.label_shift import LabelShift as LabelShift
+from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals.entropy import Entropy as Entropy
 from calibrant.signals.fast_separation import FastSeparation as FastSeparation
 from calibrant.signals.label_stability import LabelStability as LabelStability
@@ -156,6 +157,7 @@ __all__ = [
     "ScalingBinning",
     "Signal",
     "Spline",
+    "StackedConfidence",
     "StdScaling",
     "StructuredMatrixScaling",
     "StructuredVectorScaling",

@@ -81,7 +81,7 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     def _refuse_unused(self, **given):
         for name, value in given.items():
-            if value is not None and not self.tags.uses_features:
+            if value is not None and not (self.tags.uses_features or self.tags.may_use_features):
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
     def _read(self, P, X=None) -> Predictions:

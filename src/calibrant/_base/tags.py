@@ -17,6 +17,7 @@ class Tags:
     keeps_argmax : the predicted label never changes.
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot fit without ``reference=``.
+    may_use_features : takes ``X=`` and ``reference=`` where they are given, and does without.
     binary_only : accepts two classes only.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
@@ -27,6 +28,7 @@ class Tags:
     random: bool = False
     uses_features: bool = False
     needs_reference: bool = False
+    may_use_features: bool = False
     binary_only: bool = False
     label: str = ""
     exceptions: Mapping[str, str] = field(default_factory=dict)

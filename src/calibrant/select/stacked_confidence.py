@@ -1,0 +1,247 @@
+"""Confidence of the top label from several signals at once."""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant._base.calibrator import Calibrator, require_fitted
+from calibrant._base.signal import Signal
+from calibrant._base.tags import Tags
+from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.logistic import sigmoid, smoothed_targets
+from calibrant._kernels.monotone_additive import fit_monotone_additive
+from calibrant.errors import FitWarning, InputError
+from calibrant.select.signal_curve import SignalCurve
+from calibrant.signals.entropy import Entropy
+from calibrant.signals.fast_separation import FastSeparation
+from calibrant.signals.label_stability import LabelStability
+from calibrant.signals.margin import Margin
+from calibrant.signals.top_probability import TopProbability
+from calibrant.wrap.out_of_fold import stratified_folds
+
+__all__ = ["StackedConfidence"]
+
+#: Penalty of a signal's straight line: only there to keep it finite.
+LINE_PENALTY = 0.01
+#: Penalties tried for the bends of the curves and for the classes' levels (inverse variances in log-odds), the strongest first.
+BEND_PENALTIES = (100.0, 10.0, 1.0)
+CLASS_PENALTIES = (1e4, 64.0, 16.0, 4.0, 1.0, 0.25)
+#: The bends are chosen at this penalty of the classes.
+CLASS_START = 4.0
+#: Fewer distinct rows than this choose no penalty: the strongest are taken.
+LEAST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the fit sees.
+
+    Attributes
+    ----------
+    design : (n, d) each signal's line and steps; part : (d,) the signal of each column.
+    predicted, correct, weight : (n,)
+    n_classes : int
+    """
+
+    design: np.ndarray
+    part: np.ndarray
+    predicted: np.ndarray
+    correct: np.ndarray
+    weight: np.ndarray
+    n_classes: int
+
+    def take(self, rows):
+        """Some of the rows."""
+        return replace(self, **{k: getattr(self, k)[rows] for k in ("design", "predicted", "correct", "weight")})
+
+    def only(self, signal):
+        """The columns of one signal."""
+        own = self.part == signal
+        return replace(self, design=self.design[:, own], part=self.part[own])
+
+    def fit(self, bend_penalty, class_penalty):
+        """Coefficients (d,), level, class levels (K,), status."""
+        line = np.append(True, self.part[1:] != self.part[:-1])
+        ridge = np.where(line, LINE_PENALTY, bend_penalty)
+        target = smoothed_targets(self.correct, self.weight)
+        return fit_monotone_additive(self.design, self.predicted, self.n_classes, target, self.weight, ridge, class_penalty)
+
+    def held_out(self, folds, bend_penalty, class_penalty):
+        """(n,) log loss of each row by the fit on the other folds."""
+        z = np.empty(len(folds))
+        for k in range(folds.max() + 1):
+            out = folds == k
+            slopes, level, levels, _ = self.take(~out).fit(bend_penalty, class_penalty)
+            z[out] = self.design[out] @ slopes + level + levels[self.predicted[out]]
+        return np.logaddexp(0.0, z) - self.correct * z
+
+    def mean(self, losses):
+        """Weighted mean."""
+        return float(self.weight @ losses / self.weight.sum())
+
+    def error(self, losses):
+        """Standard error of the weighted mean."""
+        total = self.weight.sum()
+        return float(np.sqrt(self.weight @ (losses - self.mean(losses)) ** 2 / total / max(total - 1.0, 1.0)))
+
+
+class StackedConfidence(Calibrator):
+    r"""Confidence of the predicted label from several signals and the predicted class: a logistic model that rises in every signal.
+
+    .. math:: P(\text{right}) = \sigma\Big(c + u_{\hat y} + \sum_s f_s(S_s)\Big), \qquad f_s(x) = a_s x + \sum_q b_{sq} r_q(x),
+        \quad a_s, b_{sq} \ge 0
+
+    with :math:`r_q` smooth steps from 0 to 1 at quantiles of the signal (of its logit, for signals in [0, 1]) and :math:`u_k` a
+    level for each predicted class, shrunk towards 0. The penalties :math:`\beta |b|^2 / 2` and :math:`\lambda |u|^2 / 2`
+    are those of the least log loss out of fold; for given penalties the problem is convex and solved by Newton's method.
+
+    Parameters
+    ----------
+    signals : list of Signal, optional
+        Default: top probability, margin (of logits), entropy and label stability (for two classes, where each of them is a function of
+        the others, the first); and :class:`FastSeparation` where ``X=`` and ``reference=`` are given to ``fit``.
+    cv : int, default 5
+        Number of folds that choose the penalties, stratified by being right.
+    random_state : int, default 0
+        Seed of the folds.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    signals_ : the fitted signals.
+    curves_ : for each signal its scale and the knots of its steps.
+    slopes_ : (d,) the coefficients, signal by signal: of its line, in standard deviations, and of its steps.
+    level_, class_levels_ : c and (K,) u, in log-odds.
+    bend_penalty_, class_penalty_ : the penalties chosen.
+    table_ : list of dicts, first all signals together, then each alone (a curve of the same kind, without the classes): name, score
+        (log loss out of fold), standard_error (of its difference to all together).
+    status_ : how the fit ended.
+
+    Notes
+    -----
+    Use it when the question is "how far can I trust this answer?" and there are some hundred labelled rows: it takes from each signal what
+    the others lack, and which of them is the best need not be known. Classes differ in how far they can be trusted: their levels are often
+    worth more than a further signal. For two classes without features it has little to add to ``ConfidenceCalibrator(map=Spline())``,
+    and where more score truly means less confidence a free curve does better than a rising one. ``CalibratedClassifier`` gives it the
+    features when the signals are named: ``StackedConfidence(signals=[TopProbability(), FastSeparation()])``.
+
+    References
+    ----------
+    Wolpert, "Stacked generalization", Neural Networks 5, 1992; Ramsay, "Monotone regression splines in action", Statistical Science 3,
+    1988. Combining signals is named as future work by Chouraqui et al., "Uncertainty estimation based on geometric separation", and by
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide".
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet([0.4, 0.4, 0.4], size=600)
+    >>> y = np.array([rng.choice(3, p=p) for p in P])
+    >>> cal = StackedConfidence().fit(P, y)
+    >>> [row["name"] for row in cal.table_]
+    ['all signals', 'TopProbability', 'Margin', 'Entropy', 'LabelStability']
+    >>> sure, unsure = cal.predict_confidence([[0.9, 0.05, 0.05], [0.5, 0.45, 0.05]])
+    >>> bool(sure > unsure)
+    True
+    """
+
+    def __init__(self, *, signals=None, cv=5, random_state=0, inputs="probability", classes=None):
+        self.signals = signals
+        self.cv = cv
+        self.random_state = random_state
+        self.inputs = inputs
+        self.classes = classes
+
+    @property
+    def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The signals decide what is needed beside P; before a fit the default ones need nothing and take features."""
+        needs = [s.tags for s in getattr(self, "signals_", self.signals or [])]
+        return Tags(
+            output="confidence",
+            random=True,
+            uses_features=any(t.uses_features for t in needs),
+            may_use_features=self.signals is None,
+            needs_reference=any(t.needs_reference for t in needs),
+            label="stacked signals",
+        )
+
+    @classmethod
+    def _examples(cls):
+        return [cls(cv=2), cls(signals=[TopProbability(), FastSeparation()], cv=2)]
+
+    def _begin(self, record):
+        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
+            raise InputError(f"cv must be a whole number of folds, at least 2; got {self.cv!r}.")
+        self.signals_ = self._chosen(record)
+        super()._begin(record)
+
+    def _chosen(self, record):
+        """Unfitted copies of the signals named, or the default ones for what is given."""
+        if self.signals is not None:
+            if not len(self.signals) or not all(isinstance(s, Signal) for s in self.signals):
+                raise InputError(f"signals must be a list of at least one signal, such as [TopProbability()]; got {self.signals!r}.")
+            return [clone(s) for s in self.signals]
+        if (record.X is None) != (record.reference is None):
+            raise InputError("X and reference go together: separation compares the rows with the training set; pass both or neither.")
+        more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []
+        return [TopProbability(), *more, *([] if record.X is None else [FastSeparation()])]
+
+    def _fit(self, record):
+        for signal in self.signals_:
+            signal._fit(record)
+        scores = self._scores(record)
+        domains = [signal.tags.domain for signal in self.signals_]
+        self.curves_ = [SignalCurve.learn(x, record.correct, record.weights, domain) for x, domain in zip(scores, domains, strict=True)]
+        columns = [curve.columns(x) for curve, x in zip(self.curves_, scores, strict=True)]
+        part = np.repeat(np.arange(len(columns)), [c.shape[1] for c in columns])
+        lines = np.column_stack([c[:, 0] for c in columns])
+        first, weight = merge_rows(lines, 2 * record.predicted + record.correct, record.weights)
+        rows = Rows(np.column_stack(columns)[first], part, record.predicted[first], record.correct[first], weight, record.n_classes)
+        self._choose(rows)
+        fitted = rows.fit(self.bend_penalty_, self.class_penalty_)
+        self.slopes_, self.level_, self.class_levels_, self.status_ = fitted
+        if self.status_ != "converged":
+            warnings.warn(f"the fit ended {self.status_}; check the signals for extreme values.", FitWarning, stacklevel=3)
+
+    def _scores(self, record):
+        return [signal._score(record) for signal in self.signals_]
+
+    def _choose(self, rows):
+        """The penalties of least log loss out of fold, the stronger on ties, and the table of each signal alone."""
+        self.bend_penalty_, self.class_penalty_, self.table_ = BEND_PENALTIES[0], CLASS_PENALTIES[0], []
+        self.n_fit_ = float(rows.weight.sum())
+        if len(rows.weight) < LEAST_ROWS:
+            return
+        # Not by class: that would let every fold know the others' rate of each class.
+        folds = stratified_folds(rows.correct, min(self.cv, len(rows.weight)), self.random_state)
+        self.bend_penalty_ = min(BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START)))
+        losses = {level: rows.held_out(folds, self.bend_penalty_, level) for level in CLASS_PENALTIES}
+        self.class_penalty_ = min(losses, key=lambda level: rows.mean(losses[level]))
+        self._tabulate(rows, folds, losses[self.class_penalty_])
+
+    def _tabulate(self, rows, folds, together):
+        self.table_ = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
+        for s, signal in enumerate(self.signals_):
+            alone = rows.only(s).held_out(folds, self.bend_penalty_, CLASS_PENALTIES[0])
+            self.table_.append({"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": rows.error(alone - together)})
+
+    def _predict_confidence(self, record):
+        if record.X is not None and not self.tags.uses_features:
+            raise InputError("X was not given to the fit of this StackedConfidence; leave it out, or fit with X= and reference=.")
+        columns = [curve.columns(x) for curve, x in zip(self.curves_, self._scores(record), strict=True)]
+        return sigmoid(np.column_stack(columns) @ self.slopes_ + self.level_ + self.class_levels_[record.predicted])
+
+    def explain(self) -> str:
+        """One sentence: the data, the log loss out of fold, and that of the best signal alone."""
+        require_fitted(self, "table_")
+        data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
+        if not self.table_:
+            return f"{data}: too few to compare the signals."
+        together, best = self.table_[0], min(self.table_[1:], key=lambda row: row["score"])
+        return (
+            f"{data}: log loss {together['score']:.4f} out of fold from {len(self.signals_)} signals and the class; "
+            f"{best['name']} alone {best['score']:.4f} (difference {best['score'] - together['score']:+.4f}, "
+            f"standard error {best['standard_error']:.4f})."
+        )
