@@ -2,7 +2,8 @@
 
     python -m benchmarks.speed.separation [--queries 300] [--indexes] [--metrics]
 
-CPU seconds of one process; run with OMP_NUM_THREADS=1. The authors' way is scikit-learn's nearest neighbours, two for each class, in
+CPU seconds of one thread; run with OMP_NUM_THREADS=1. What a claim compares is run in turn and the least of three times counts, since other
+work on the machine slows some kinds of work more than others. The authors' way is scikit-learn's nearest neighbours, two for each class, in
 float64, asked one point at a time; brute force in batches is one float32 BLAS product with the centred points and two minima a row.
 Exits with 1 where fast separation is not exact, a single query is not 20 times the authors' throughput, a batch is slower than BLAS brute
 force, the search of definition 4 costs more than twice the distance row it starts from or is off brute force by 1e-5, or a maximal zone
@@ -24,6 +25,13 @@ from calibrant.neighbors.exact import ExactIndex
 
 TRAIN, CLASSES = 42_000, 10
 SINGLES, PAIRS, BRUTE_PAIRS, ZONES = 100, 200, 2, 30
+REPEATS = 3
+
+
+def in_turn(n, *functions):
+    """[(CPU milliseconds a query, result)] of each function, the quickest of REPEATS runs that take turns."""
+    runs = [[cpu(function, n) for function in functions] for _ in range(REPEATS)]
+    return [min(of, key=lambda run: run[0]) for of in zip(*runs, strict=True)]
 
 
 def cpu(function, n):
@@ -34,7 +42,7 @@ def cpu(function, n):
 
 
 def blas_brute(X, y, queries, group):
-    """All distances of a batch by one float32 product with the centred points."""
+    """A function that takes all distances of the batch by one float32 product with the centred points."""
     order = np.argsort(y, kind="stable")
     centre = X.mean(axis=0)
     points = (X[order] - centre).astype(np.float32)
@@ -53,7 +61,7 @@ def blas_brute(X, y, queries, group):
                 out[start + i] = 0.5 * (b - a)
         return out
 
-    return cpu(run, len(queries))
+    return run
 
 
 def by_differences(X, y, queries, group):
@@ -78,13 +86,13 @@ def all_pairs(X, y, query, k):
 def fast(X, y, queries, group):
     """Rows of the table on fast separation, and the claims that fail."""
     build, index = cpu(lambda: ExactIndex().fit(X, y, CLASSES), 1)
-    batch, near = cpu(lambda: index.nearest(queries, group), len(queries))
-    ours = 0.5 * (near.other - near.same)
-    single, _ = cpu(lambda: [index.nearest(queries[i : i + 1], group[i : i + 1]) for i in range(SINGLES)], SINGLES)
     wide = X.astype(np.float64)
+    brute = blas_brute(wide, y, queries.astype(float), group)
+    (batch, near), (blas, rough) = in_turn(len(queries), lambda: index.nearest(queries, group), brute)
+    ours = 0.5 * (near.other - near.same)
+    single, _ = in_turn(SINGLES, lambda: [index.nearest(queries[i : i + 1], group[i : i + 1]) for i in range(SINGLES)])[0]
     said, theirs, size = authors_way(wide, y, queries[:SINGLES], group[:SINGLES], CLASSES)
     theirs *= 1000.0
-    blas, rough = blas_brute(wide, y, queries.astype(float), group)
     error = np.abs(ours[:50] - by_differences(wide, y, queries[:50].astype(float), group[:50])).max() / 255
     print(f"fast separation, ms/q: batch {batch:.3f}, single {single:.3f}; build {build / 1000:.2f} s, {index.nbytes / 2**20:.0f} MiB kept")
     off = [np.abs(said - ours[:SINGLES]).max() / 255, np.abs(rough - ours).max() / 255]
@@ -102,26 +110,31 @@ def pairwise(X, y, queries, group):
     """Rows on definition 4 and the maximal zone, and the claims that fail."""
     index, n = BruteIndex().fit(X, y, CLASSES), PAIRS
     Q = queries[:n].astype(float)
-    row, low = cpu(lambda: np.concatenate([index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)]), n)
     counts, at = [], index.points_.group_of
+    low = np.concatenate([index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)])
     sides = lambda: (split(low[i], *at(group[i])) for i in range(n))  # noqa: E731
-    search, found = cpu(lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)], n)
+    (row, _), (search, found) = in_turn(
+        n,
+        lambda: [index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)],
+        lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)],
+    )
     full, scanned = np.mean(counts, axis=0)
     wide = X.astype(np.float64)
     error = max(abs(all_pairs(wide, y, Q[i], group[i]) - found[i]) for i in range(BRUTE_PAIRS)) / 255
     print(f"definition 4 (safe), ms/q: distance row {row:.2f}, search {search:.2f} ({search / row:.2f} times the row)")
     print(f"  inner maxima a query {full:.2f}, other points scanned {scanned:.0f}; off all pairs by {error:.0e} ({BRUTE_PAIRS} queries)")
     P, wrong = np.eye(CLASSES)[group], np.eye(CLASSES)[(group + 1) % CLASSES]
-    worst = 0.0
     for name, signal in (("min-max", cb.PairwiseSeparation()), ("max-min", cb.PairwiseSeparation("max-min")), ("zone", cb.MaximalZone())):
         signal.fit(P[:1], group[:1], X=queries[:1], reference=(X, y))
-        times = [cpu(lambda s=signal, p=p: s.score(p[:ZONES], X=queries[:ZONES]), ZONES)[0] for p in (P, wrong)]
-        print(f"  {name}, all in, ms/q: true class predicted {times[0]:.1f}, another class predicted {times[1]:.1f}")
-        worst = max(times) if name == "zone" else worst
+        times = [
+            [cpu(lambda s=signal, i=i, p=p: s.score(p[i : i + 1], X=queries[i : i + 1]), 1)[0] for i in range(ZONES)] for p in (P, wrong)
+        ]
+        means, worst = np.mean(times, axis=1), np.max(times)
+        print(f"  {name}, one at a time, ms/q: true class predicted {means[0]:.1f}, another {means[1]:.1f}, slowest {worst:.0f}")
     return [
         (search <= 2.0 * row, "the search costs at most twice the distance row"),
         (error <= 1e-5, "definition 4 equals brute force"),
-        (worst <= 200.0, "a maximal zone takes at most 0.2 s"),
+        (worst <= 200.0, "each maximal zone takes at most 0.2 s"),
     ]
 
 
@@ -154,6 +167,7 @@ def main():
     parser.add_argument("--indexes", action="store_true", help="faiss too")
     parser.add_argument("--metrics", action="store_true", help="L1 and L-infinity too")
     options = parser.parse_args()
+    cb.set_threads(1)
     X, y, _, _ = load("mnist")
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:TRAIN], order[TRAIN : TRAIN + max(options.queries, PAIRS)]

@@ -7,12 +7,14 @@ from the query to any cell. One bisector bounds a cell from one side, so max ove
 import numpy as np
 from scipy.optimize import nnls
 
-from calibrant._kernels.pairwise_separation import ROOM, bisectors, min_max, nearest_of
+from calibrant._kernels.pairwise_separation import ROOM, lower_maximum, min_max, nearest_of
 
 __all__ = ["distance_to_polyhedron", "zone_radius"]
 
 START = 32
 MOST_ROUNDS = 200
+#: Points looked at together, first by bounds and then in float64; violated bisectors added together.
+BLOCK, FEW, ADDED = 2_048, 64, 4
 #: A point is in the cell if it is no nearer to any c than to p by this share of the squared distances.
 TOLERANCE = 1e-10
 
@@ -58,17 +60,28 @@ def _cell_distance(query, p, dp, low_c, points, near, below):
         # Nearer to z than p is: no farther from the query than |z| + |z - p|.
         maybe = np.flatnonzero(low_c <= (radius + np.sqrt(own)) ** 2 * ROOM)
         maybe = np.setdiff1d(maybe, rows, assume_unique=True)
-        if not len(maybe):
+        found, other, square = _nearer(query, z, own, TOLERANCE * (dp + own), maybe, points)
+        if not len(found):
             return radius
-        other = points.wide_rows(maybe) - query
+        rows, zc, dc = np.append(rows, found), np.vstack([zc, other]), np.append(dc, square)
+    return radius
+
+
+def _nearer(query, z, own, room, maybe, points):
+    """(positions, differences from the query, squares) of a few of the points at ``maybe`` nearer to query + z than ``own``, squared."""
+    low = points.lower_squares((query + z)[None], maybe)[0]
+    order = np.flatnonzero(low < own)
+    order = maybe[order[low[order].argsort(kind="stable")]]
+    for start in range(0, len(order), FEW):
+        some = order[start : start + FEW]
+        other = points.wide_rows(some) - query
         square = np.einsum("ij,ij->i", other, other)
         gap = square - 2.0 * (other @ z) + z @ z - own
-        worst = np.argsort(gap)[:4]
-        worst = worst[gap[worst] < -TOLERANCE * (dp + own)]
-        if not len(worst):
-            return radius
-        rows, zc, dc = np.append(rows, maybe[worst]), np.vstack([zc, other[worst]]), np.append(dc, square[worst])
-    return radius
+        worst = np.argsort(gap)[:ADDED]
+        worst = worst[gap[worst] < -room]
+        if len(worst):
+            return some[worst], other[worst], square[worst]
+    return order[:0], np.empty((0, len(z))), np.empty(0)
 
 
 def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
@@ -78,27 +91,27 @@ def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
     infinity such a p has none.
     """
     near = nearest_of(query, low_c, points, START)
-    zc, dc = near[1], near[2]
+    dc = near[2]
     lower, first = min_max(query, low_p, low_c, points, duplicate)
     if np.isposinf(lower):
         return np.inf
-    rows, zp, dp = _some(query, np.array([first]), points)
-    best = _cell_distance(query, zp[0], dp[0], low_c, points, near, np.inf)
-    solved = 1
+    best, solved = _cell_distance(query, *_one(query, first, points), low_c, points, near, np.inf), 1
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * best) ** 2 * ROOM)
-    rows, zp, dp = _some(query, rows[rows != first], points)
-    if len(rows):
-        bound = bisectors(zp, dp, zc, dc, duplicate).max(axis=1)
-        for i in np.argsort(bound, kind="stable"):
-            if bound[i] >= best:
-                break
-            best = min(best, _cell_distance(query, zp[i], dp[i], low_c, points, near, best))
-            solved += 1
+    rows = rows[rows != first]
+    blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+    bounds = [lower_maximum(low_p[some], dc, *points.squares_between(some, near[0])) for some in blocks]
+    bound = np.concatenate([np.empty(0), *bounds])
+    for i in np.argsort(bound, kind="stable"):
+        if bound[i] >= best:
+            break
+        best = min(best, _cell_distance(query, *_one(query, rows[i], points), low_c, points, near, best))
+        solved += 1
     if counts is not None:
         counts.append(solved)
     return max(best, lower)
 
 
-def _some(query, rows, points):
-    z = points.wide_rows(rows) - query
-    return rows, z, np.einsum("ij,ij->i", z, z)
+def _one(query, row, points):
+    """(difference from the query, its square) of one point."""
+    z = points.wide_rows(np.array([row]))[0] - query
+    return z, z @ z

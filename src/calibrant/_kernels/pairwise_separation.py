@@ -1,14 +1,15 @@
 """Pruned searches over pairs of training points, exact: the minimax of signed distances to perpendicular bisectors.
 
 For one query, a side is a (n,) array of lower bounds of squared distances to the points at positions 0..n-1, infinite at those not in
-the side; ``points.wide_rows(positions)`` gives points, float64, and ``points.squares_between(a, b)`` two (len(a), len(b)) arrays, the
-squared distances between points and how far off they may be. Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance
-from the query q to the bisector of p and c, positive where c is nearer. It is at least (|q - p| - |q - c|) / 2.
+the side; ``points.wide_rows(positions)`` gives points, float64, ``points.squares_between(a, b)`` two (len(a), len(b)) arrays, the squared
+distances between points and how far off they may be, and ``points.lower_squares(queries, positions)`` more such lower bounds.
+Throughout, N(p, c) = (|q - p|^2 - |q - c|^2) / (2 |p - c|), the distance from the query q to the bisector of p and c, positive where c
+is nearer. It is at least (|q - p| - |q - c|) / 2.
 """
 
 import numpy as np
 
-__all__ = ["ROOM", "bisectors", "max_min", "min_max", "nearest_of"]
+__all__ = ["ROOM", "bisectors", "lower_maximum", "max_min", "min_max", "nearest_of"]
 
 #: Points of the other side that give the first bound on each point.
 NEAR = 4
@@ -70,7 +71,7 @@ def _largest(query, p, zp, dp, low_c, points, duplicate):
     return best
 
 
-def _lower(low_p, dc, gap, room):
+def lower_maximum(low_p, dc, gap, room):
     """(a,) lower bounds of max over c of N(p, c), from a few c; minus infinity where none of them is nearer than p for certain."""
     nearer = low_p[:, None] - dc * ROOM
     return np.where(nearer > 0.0, nearer / (2.0 * np.sqrt(gap + room)), -np.inf).max(axis=1)
@@ -88,7 +89,7 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
     at, size, scanned = 0, FIRST_BLOCK, 1
     while at < len(rows) and low_p[rows[at]] < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM:
         some = rows[at : at + size]
-        bound = _lower(low_p[some], dc, *points.squares_between(some, near))
+        bound = lower_maximum(low_p[some], dc, *points.squares_between(some, near))
         for i in np.argsort(bound, kind="stable"):
             if bound[i] >= best:
                 break

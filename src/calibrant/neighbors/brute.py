@@ -72,16 +72,22 @@ class BruteIndex(NeighborIndex):
         product = self.points_.rows(a) @ self.points_.rows(b).T
         return np.maximum(total - 2.0 * product, 0.0), self.points_.product_room * total + TINY
 
-    def lower_squares(self, queries):
-        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries in the units of the points."""
+    def lower_squares(self, queries, positions=None):
+        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in the points' units, to some or all."""
         kept, room = self.points_.kept, self.points_.product_room
         narrow = queries.astype(kept)
-        parts = self.points_.slices() if self.points_.on_disk else [slice(0, len(self.points_))]
-        out = np.concatenate([narrow @ self.points_.rows(part).T for part in parts], axis=1)
+        square = self.square_ if positions is None else self.square_[positions]
+        out = np.concatenate([narrow @ self.points_.rows(part).T for part in self._parts(positions)], axis=1)
         out *= -2.0
-        out += ((1.0 - room) * self.square_).astype(kept)
+        out += ((1.0 - room) * square).astype(kept)
         out += ((1.0 - room) * np.einsum("ij,ij->i", queries, queries))[:, None].astype(kept)
         return out
+
+    def _parts(self, positions):
+        """What is read at once: rows that need not be copied all together, others within the memory bound."""
+        if positions is None:
+            return self.points_.slices() if self.points_.on_disk else [slice(0, len(self.points_))]
+        return [positions[part] for part in self.points_.slices(max(1, len(positions)))]
 
     def each(self, queries, group, function, progress=None):
         """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the positions of its group."""

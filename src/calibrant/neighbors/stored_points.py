@@ -71,10 +71,10 @@ class StoredPoints(Saved):
         queries = np.asarray(queries, dtype=np.float64)
         return queries if self.column_scale is None else queries * self.column_scale
 
-    def slices(self):
-        """Slices of positions whose float64 rows stay within the memory bound."""
-        size = max(1, BLOCK_BYTES // (8 * self.n_features))
-        return [slice(a, min(a + size, len(self))) for a in range(0, len(self), size)]
+    def slices(self, n=None):
+        """Slices of n positions (default all) whose float64 rows stay within the memory bound."""
+        size, n = max(1, BLOCK_BYTES // (8 * self.n_features)), len(self) if n is None else n
+        return [slice(a, min(a + size, n)) for a in range(0, n, size)]
 
     def group_of(self, group):
         """(start, stop) of a group's positions."""
