@@ -27,3 +27,20 @@ def test_bounds_in_single_precision():
     assert (low <= true + 1e-9).all()
     assert (low >= true - 1e-3 * (queries**2).sum(axis=1)[:, None]).all()
     assert index.nearest(queries[:3], y[:3]).same.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_bounds_between_points_and_on_some_of_them():
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 256, (3000, 700)).astype(np.uint8), np.zeros(3000, dtype=int)
+    X[7] = X[5]
+    wide, a, b = X.astype(float), np.arange(40), np.arange(3, 9)
+    for index in (BruteIndex().fit(X, y, 1), BruteIndex().fit(X[:50] / 255.0, y[:50], 1)):
+        scale = 1.0 if len(index.points_) == 3000 else 255.0
+        true = ((wide[a][:, None] - wide[b]) ** 2).sum(axis=2) / scale**2
+        square, room = index.squares_between(a, b)
+        assert (np.abs(square - true) <= room).all()
+        assert (room > 0.0).all()
+        queries, some = rng.normal(0.5, 0.3, (2, 700)), np.array([1, 4, 44])
+        part = index.lower_squares(queries, some)
+        np.testing.assert_allclose(part, index.lower_squares(queries)[:, some], rtol=1e-6)
+        assert index.lower_squares(queries, some[:0]).shape == (2, 0)

@@ -60,6 +60,12 @@ class FeatureSpace(Saved):
             raise InputError(f"X must have the {self.n_features_} features of the training data; got {out.shape[1]}.")
         return out
 
+    @property
+    def nbytes(self):
+        """Bytes of the arrays that a fitted transformer and the scale hold; a callable's own are not known."""
+        held = [self.column_scale_, *getattr(self.features_, "__dict__", {}).values()]
+        return sum(a.nbytes for a in held if isinstance(a, np.ndarray))
+
     def _featured(self, X):
         """The features of X; a long array is read in blocks, so that no transformer widens all of it at once."""
         function = getattr(self.features_, "transform", self.features_)

@@ -75,9 +75,9 @@ class Separation(Signal):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes of the training set as kept: what must be in memory, or shipped with the calibrator."""
+        """Bytes of the training set as kept, and of a transformer's arrays: what must be in memory, or shipped with the calibrator."""
         require_fitted(self, "index_")
-        return self.index_.nbytes
+        return self.index_.nbytes + self.space_.nbytes
 
     def _score(self, record):
         require_fitted(self, "index_")
