@@ -5,9 +5,10 @@ By name, because the class stands further down the line of imports than some who
 
 from calibrant._base.saving import Saved
 
-__all__ = ["default_calibrator"]
+__all__ = ["default_calibrator", "default_regression_calibrator"]
 
 NAME = "AutoCalibrator"
+REGRESSION_NAME = "StdScaling"
 
 
 def default_calibrator():
@@ -20,3 +21,15 @@ def default_calibrator():
     AutoCalibrator()
     """
     return Saved.registry[NAME]()
+
+
+def default_regression_calibrator():
+    """The same for forecasts.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> default_regression_calibrator()
+    StdScaling()
+    """
+    return Saved.registry[REGRESSION_NAME]()

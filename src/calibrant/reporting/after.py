@@ -2,12 +2,12 @@
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from calibrant._base.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions
 from calibrant.reporting.own_label import own_label
 from calibrant.scalings.identity import Identity
 from calibrant.select.default import default_calibrator
@@ -18,18 +18,18 @@ __all__ = ["Compared", "compare", "is_fitted", "resolve"]
 
 @dataclass(frozen=True)
 class Compared:
-    """Rows measured, before and after; ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample".
+    """Rows measured, before and after (None: nothing was calibrated): records of predictions or of forecasts.
 
-    ``calibration`` holds the rows fitted on, where they are others.
+    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the rows fitted on, where they are others.
     """
 
-    before: Predictions
-    after: Predictions | None
-    calibrator: Calibrator
+    before: Any
+    after: Any
+    calibrator: Any
     evaluation: str
     n_fit: float | None = None
     n_splits: int | None = None
-    calibration: Predictions | None = None
+    calibration: Any = None
 
 
 def resolve(calibrator):

@@ -8,6 +8,9 @@ from calibrant.reporting.names import shown_name
 
 __all__ = ["alternatives", "best", "several"]
 
+#: Of a metric that the forecasts after calibration do not have.
+NOTHING = {"value": None, "low": None, "high": None}
+
 
 def several(calibrator) -> dict | None:
     """{name: calibrator} where a list, tuple or dictionary of them was given; None for a single one."""
@@ -31,22 +34,27 @@ def best(compared) -> str:
     return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", metrics.log_loss._value(_shown(compared[name]))))
 
 
-def alternatives(compared, chosen, tables) -> list[dict]:
-    """One dictionary a calibrator, the chosen one first and then by log loss: name, chosen, evaluation and its rows of metrics.
+def alternatives(compared, chosen, tables, key="log_loss") -> list[dict]:
+    """One dictionary a calibrator, the chosen one first and then by the metric ``key``: name, chosen, evaluation and its rows of metrics.
 
     Parameters
     ----------
     compared : {name: Compared}
     chosen : str
     tables : {name: list of dict}, from ``score_table``
+    key : str
     """
     rows = []
     for name, found in compared.items():
         when = "before" if found.after is None else "after"
-        values = {row["key"]: {**row[when], "change": row["change"]} for row in tables[name]}
+        values = {row["key"]: {**(row[when] or NOTHING), "change": row["change"]} for row in tables[name]}
         rows.append({"name": name, "chosen": name == chosen, "evaluation": found.evaluation, "metrics": values})
-    return sorted(rows, key=lambda row: (not row["chosen"], row["metrics"]["log_loss"]["value"]))
+    return sorted(rows, key=lambda row: (not row["chosen"], _rank(row["metrics"][key]["value"])))
 
 
 def _shown(found):
     return found.before if found.after is None else found.after
+
+
+def _rank(value):
+    return float("inf") if value is None else value

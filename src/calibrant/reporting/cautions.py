@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant.reporting.quality import REPEATED, SHARED
 
-__all__ = ["cautions"]
+__all__ = ["cautions", "evaluation_cautions"]
 
 FEW_ROWS = 25
 SMALL_SET = 500
@@ -13,7 +13,7 @@ SMALL_SET = 500
 def cautions(record, evaluation, found) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     return [
-        *_evaluation(evaluation), *_leaks(found), *_shifts(found), *_size(record), *_absent(record), *_sparse(record),
+        *evaluation_cautions(evaluation), *_leaks(found), *_shifts(found), *_size(record), *_absent(record), *_sparse(record),
         *_unpredicted(record), *_majority(record), *_certain(record),
     ]  # fmt: skip
 
@@ -41,7 +41,8 @@ def _shifts(found):
             )
 
 
-def _evaluation(evaluation):
+def evaluation_cautions(evaluation):
+    """A sentence where the numbers after calibration are too good."""
     if evaluation == "in-sample":
         yield (
             "The calibrator was fitted on these very rows, so the numbers after calibration are in-sample and too good; "

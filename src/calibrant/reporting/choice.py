@@ -12,7 +12,7 @@ from calibrant.confidence.confidence_curve import confidence_curve
 from calibrant.reporting.names import shown_name
 from calibrant.wrap.out_of_fold import fit_clone
 
-__all__ = ["choice", "confidence", "final"]
+__all__ = ["choice", "confidence", "final", "made_by"]
 
 #: Points of a confidence curve that a page holds.
 POINTS = 201
@@ -71,10 +71,14 @@ def _rank(row):
     return (-row.get("weight", 0.0), score if np.isfinite(score) else np.inf)
 
 
-def _code(calibrator, inputs):
-    plain = clone(calibrator).set_params(inputs=inputs, classes=None)
+def made_by(calibrator):
+    """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
     public = sys.modules["calibrant"]
-    made = re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if hasattr(public, m[1]) else m[0], " ".join(repr(plain).split()))
+    return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if hasattr(public, m[1]) else m[0], " ".join(repr(clone(calibrator)).split()))
+
+
+def _code(calibrator, inputs):
+    made = made_by(clone(calibrator).set_params(inputs=inputs, classes=None))
     X = ", X=X_new" if calibrator.tags.uses_features else ""
     fit = ", X=X_calibration" if calibrator.tags.uses_features else ""
     fit += ", reference=(X_train, y_train)" if calibrator.tags.needs_reference else ""

@@ -5,7 +5,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
 
-__all__ = ["class_table", "group_table", "region_table"]
+__all__ = ["badness", "class_table", "group_table", "region_table"]
 
 REGIONS = 10
 
@@ -26,14 +26,14 @@ def class_table(record, *, level=0.95) -> list[dict]:
     named = [
         {"class": str(record.classes[k]), "n": float(true[k]), "predicted": row.pop("rows"), **row} for k, row in enumerate(rows)
     ]  # fmt: skip
-    return sorted(named, key=_badness, reverse=True)
+    return sorted(named, key=badness, reverse=True)
 
 
 def group_table(record, groups, *, level=0.95) -> list[dict]:
     """The same for groups of rows, (n,) of any label: group, rows, accuracy, confidence, gap, low, high."""
     names, index = np.unique(groups, return_inverse=True)
     rows = _gaps(record, index, len(names), level)
-    return sorted(({"group": str(name), **row} for name, row in zip(names, rows, strict=True)), key=_badness, reverse=True)
+    return sorted(({"group": str(name), **row} for name, row in zip(names, rows, strict=True)), key=badness, reverse=True)
 
 
 def region_table(record, *, level=0.95) -> list[dict]:
@@ -45,7 +45,7 @@ def region_table(record, *, level=0.95) -> list[dict]:
     np.maximum.at(last, index, record.confidence)
     rows = _gaps(record, index, count, level)
     named = ({"from": float(a), "to": float(b), **row} for a, b, row in zip(first, last, rows, strict=True))
-    return sorted(named, key=_badness, reverse=True)
+    return sorted(named, key=badness, reverse=True)
 
 
 def _gaps(record, index, count, level):
@@ -62,7 +62,8 @@ def _gaps(record, index, count, level):
     ]
 
 
-def _badness(row):
+def badness(row):
+    """The key to sort by: how far the interval of the gap lies from 0, and the gap itself; rows without one come last."""
     if row["gap"] is None:
         return (-1.0, 0.0)
     outside = max(row["low"], -row["high"], 0.0)

@@ -6,13 +6,14 @@ import sys
 from importlib.resources import files
 
 from calibrant._base.extras import import_extra
-from calibrant.reporting.charts import bin_charts, class_charts
-from calibrant.reporting.figures import figures
+from calibrant.reporting import page
+from calibrant.reporting.regression import page as regression_page
 
 __all__ = ["render"]
 
-#: Rows of the class table on the page; the summary holds all.
-SHOWN_CLASSES = 100
+#: Rows of long tables on the page; the summary holds all.
+SHOWN_ROWS = 100
+PAGES = {"classification": page, "regression": regression_page}
 
 
 def render(summary) -> str:
@@ -32,33 +33,17 @@ def render(summary) -> str:
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters.update(number=_number, signed=_signed, percent=_percent, count=_count)
+    chosen = PAGES[summary["task"]]
+    environment.filters.update({"number": _number, "signed": _signed, "percent": _percent, "count": _count, **chosen.FILTERS})
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
-        s=summary, figures=figures(summary), bins=bin_charts(summary), bin_rows=_bin_rows(summary), charts=class_charts(summary),
-        confusion_shares=_shares(summary["confusion"]["counts"]), style=_trusted(style), style_hash=_digest(style),
-        script=_trusted(script), script_hash=_digest(script), shown_classes=SHOWN_CLASSES, version=_version(),
+        s=summary, sections=chosen.SECTIONS, style=_trusted(style), style_hash=_digest(style), script=_trusted(script),
+        script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=_version(), **chosen.context(summary),
     )  # fmt: skip
 
 
 def _digest(text):
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _bin_rows(summary):
-    found = [part for part in summary["binned"].values() if part is not None]
-    return [[bins, *(f"{part[bins]['ece']:.4f}" for part in found)] for bins in found[0]]
-
-
-def _shares(counts):
-    """The confusion matrix by row and by column."""
-    if counts is None:
-        return None
-    true, predicted = [sum(row) for row in counts], [sum(column) for column in zip(*counts, strict=True)]
-    return {
-        "of_true": [[v / (true[i] or 1.0) for v in row] for i, row in enumerate(counts)],
-        "of_predicted": [[v / (predicted[j] or 1.0) for j, v in enumerate(row)] for row in counts],
-    }
 
 
 def _trusted(text):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-__all__ = ["quality"]
+__all__ = ["distribution_shift", "quality"]
 
 #: Shares above which repeated rows, and rows common to calibration and test, are worth a word.
 REPEATED, SHARED = 0.02, 0.01
@@ -71,15 +71,19 @@ def _label_shift(record, calibration):
 
 
 def _confidence_shift(record, calibration):
-    at = np.unique(np.concatenate([record.confidence, calibration.confidence]))
-    share = [_distribution(r, at) for r in (record, calibration)]
-    distance = float(np.abs(share[0] - share[1]).max())
-    n, m = record.weights.sum(), calibration.weights.sum()
+    return distribution_shift(record.confidence, record.weights, calibration.confidence, calibration.weights)
+
+
+def distribution_shift(values, weight, others, other_weight) -> dict:
+    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a word."""
+    at = np.unique(np.concatenate([values, others]))
+    first, second = (_distribution(v, w, at) for v, w in ((values, weight), (others, other_weight)))
+    distance, n, m = float(np.abs(first - second).max()), weight.sum(), other_weight.sum()
     return _shift(distance, float(stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
 
-def _distribution(record, at):
-    mass = np.bincount(np.searchsorted(at, record.confidence), weights=record.weights, minlength=len(at))
+def _distribution(values, weight, at):
+    mass = np.bincount(np.searchsorted(at, values), weights=weight, minlength=len(at))
     return mass.cumsum() / mass.sum()
 
 

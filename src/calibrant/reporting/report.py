@@ -6,6 +6,8 @@ from pathlib import Path
 from calibrant._base.files import replacing
 from calibrant.reporting.html import render
 from calibrant.reporting.markdown import as_markdown
+from calibrant.reporting.regression import summarise as regression
+from calibrant.reporting.regression.after import is_forecast, of_forecasts
 from calibrant.reporting.summarise import summarise
 
 __all__ = ["Report", "report"]
@@ -61,20 +63,23 @@ class Report:
         return f"<Report: {self._summary['verdict']['sentence']}>"
 
 
-def report(y, P, *, calibrator=None, **options) -> Report:
+def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     """Measure predictions before and after calibration, and make a page that shows it.
 
     Parameters
     ----------
-    y : (n,) true labels
-    P : (n, K), or (n,) for binary
-    calibrator : Calibrator, optional
+    y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes
+    P : (n, K), or (n,) for binary; or a forecast: the means with ``std``, a Forecast, a frozen scipy distribution
+    std : (n,) or (n, d), optional
+        Given, P holds the means of normal forecasts, and the report is about error bars; so it is where P is a forecast or ``calibrator``
+        one of forecasts, which also allows a pair (mean, std).
+    calibrator : Calibrator or regression calibrator, optional
         Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted: applied as it is; pass rows
         it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared.
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``n_splits``,
         ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
-        :func:`calibrant.reporting.summarise.summarise`.
+        :func:`calibrant.reporting.summarise.summarise`, and for forecasts :func:`calibrant.reporting.regression.summarise.summarise`.
 
     Returns
     -------
@@ -95,5 +100,10 @@ def report(y, P, *, calibrator=None, **options) -> Report:
     >>> found = report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2)
     >>> found.to_dict()["data"]["n_classes"]
     2
+    >>> from calibrant.scalings.identity import Identity
+    >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()["task"]
+    'regression'
     """
+    if std is not None or is_forecast(P) or of_forecasts(calibrator):
+        return Report(regression.summarise(y, P, std, calibrator=calibrator, **options))
     return Report(summarise(y, P, calibrator=calibrator, **options))

@@ -6,10 +6,11 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant._base.metric import MeanMetric
+from calibrant._base.regression_metric import RootMeanMetric
 from calibrant._kernels.intervals import normal_interval
 from calibrant.reporting.own_label import as_pair
 
-__all__ = ["score_table"]
+__all__ = ["score_row", "score_table"]
 
 #: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 BOOTSTRAP_BUDGET = 4e8
@@ -24,12 +25,12 @@ def score_table(before, after, *, n_bins=15, level=0.95, n_resamples=1000, rando
     therefore lie outside them; ``estimate`` is the value freed of it.
     """
     rows = [
-        _row(key, metric, before, after, level, _affordable(metric, before, n_resamples), random_state)
+        score_row(key, metric, before, after, level, _affordable(metric, before, n_resamples), random_state)
         for key, metric in _chosen(before.n_classes, n_bins).items()
     ]
     narrow = as_pair(before), None if after is None else as_pair(after)
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(before)))
-    return rows + [_row(key, metric, *narrow, level, few if few >= 50 else 0, random_state) for key, metric in _ranking().items()]
+    return rows + [score_row(key, metric, *narrow, level, few if few >= 50 else 0, random_state) for key, metric in _ranking().items()]
 
 
 def _chosen(n_classes, n_bins):
@@ -62,7 +63,8 @@ def _affordable(metric, record, n_resamples):
     return count if count >= 100 else 0
 
 
-def _row(key, metric, before, after, level, n_resamples, random_state):
+def score_row(key, metric, before, after, level, n_resamples, random_state) -> dict:
+    """One metric before, after (None: nothing was calibrated) and its change; without an interval where ``n_resamples`` is 0."""
     row = {"key": key, "name": metric.name, "direction": metric.direction, "proper": metric.proper}
     row["before"] = _with_interval(metric, before, level, n_resamples, random_state)
     row["after"] = None if after is None else _with_interval(metric, after, level, n_resamples, random_state)
@@ -83,7 +85,7 @@ def _change(metric, before, after, level, n_resamples, random_state):
     value = metric._value(after) - metric._value(before)
     if n_resamples == 0:
         return {"value": value, "low": None, "high": None, "method": "too large to resample", "meaning": "unknown"}
-    if isinstance(metric, MeanMetric):
+    if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
         low, high = _paired_mean(metric._losses(after) - metric._losses(before), before.weights, level)
         method = "paired, analytic"
     else:

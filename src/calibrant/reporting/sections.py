@@ -8,7 +8,7 @@ from calibrant.reporting.names import shown_name
 from calibrant.reporting.quality import quality
 from calibrant.reporting.verdict import verdict
 
-__all__ = ["sections"]
+__all__ = ["method_facts", "sections"]
 
 #: Classes whose curves are drawn: a page of a thousand would help nobody.
 DRAWN_CLASSES = 12
@@ -21,7 +21,7 @@ def sections(found, scores, name, groups, n_bins, level, random_state) -> dict:
     chance = chance_error(before, n_bins=n_bins, level=level, random_state=random_state)
     weight = before.weights
     trust = (float(weight @ before.confidence / weight.sum()), float(weight @ before.correct / weight.sum()))
-    method, rows = _method(found, name), class_table(shown, level=level)
+    method, rows = method_facts(found, name), class_table(shown, level=level)
     state = quality(before, found.calibration)
     names = [row["class"] for row in rows[:DRAWN_CLASSES]]
     return {
@@ -55,7 +55,8 @@ def _data(record):
     }  # fmt: skip
 
 
-def _method(found, name):
+def method_facts(found, name) -> dict:
+    """What the calibrator is and how its numbers came about."""
     calibrator = found.calibrator
     return {
         "name": name or shown_name(calibrator), "class": type(calibrator).__name__, "status": getattr(calibrator, "status_", None),

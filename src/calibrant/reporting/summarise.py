@@ -1,16 +1,11 @@
 """The report as data: everything it says, in one plain dictionary."""
 
-import math
-from typing import Any
-
-import numpy as np
-
-from calibrant.arrays import rows_named
 from calibrant.errors import InputError
 from calibrant.predictions import read
 from calibrant.reporting.after import compare, is_fitted, resolve
 from calibrant.reporting.alternatives import alternatives, best, several
 from calibrant.reporting.choice import choice, confidence, final
+from calibrant.reporting.plain import plain, read_groups
 from calibrant.reporting.scores import score_table
 from calibrant.reporting.sections import sections
 
@@ -59,7 +54,7 @@ def summarise(
     Returns
     -------
     dict
-        title, level, data, quality, calibrator, choice, alternatives, verdict, cautions, metrics, chance, bound, curves, histograms,
+        task, title, level, data, quality, calibrator, choice, alternatives, verdict, cautions, metrics, chance, bound, curves, histograms,
         binned, equal_mass, corp, risk, confusion, confidence, classes, class_curves, groups, regions: only strings, numbers, None, lists
         and dictionaries.
 
@@ -84,7 +79,7 @@ def summarise(
     if record.labels is None:
         raise InputError("y must be the true labels, one a row; got None.")
     test = _read_test(test, record)
-    groups = _read_groups(groups, record if test is None else test)
+    groups = read_groups(groups, record if test is None else test)
     compared = {
         name: compare(
             record, one, test=test, n_splits=n_splits, in_sample=in_sample, random_state=random_state, progress=progress
@@ -96,8 +91,8 @@ def summarise(
     chosen = best(compared)
     found = compared[chosen]
     used = final(found, record)
-    return _plain({
-        "title": str(title), "level": level, **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
+    return plain({
+        "task": "classification", "title": str(title), "level": level, **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
         "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
     })  # fmt: skip
@@ -110,23 +105,3 @@ def _read_test(test, record):
         raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
     y, P, *weight = test
     return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight[0] if weight else None)
-
-
-def _read_groups(groups, record):
-    if groups is None:
-        return None
-    groups = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
-    rows_named(groups, "groups", len(record) if record.kept is None else len(record.kept))
-    if groups.ndim != 1:
-        raise InputError(f"groups must be one label a row, (n,); got shape {groups.shape}; join several columns into one first.")
-    return record.per_row(groups)
-
-
-def _plain(value) -> Any:
-    """NumPy's numbers as Python's, and nan as None, so that any JSON writer takes it."""
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,7 +4,7 @@
 
   const slider = document.getElementById("bins-slider");
   const states = [...document.querySelectorAll("g[data-bins]")];
-  slider.addEventListener("input", () => {
+  slider?.addEventListener("input", () => {
     states.forEach((state, i) => {
       if (i === Number(slider.value)) state.removeAttribute("display");
       else state.setAttribute("display", "none");
@@ -17,17 +17,22 @@
   const filter = document.getElementById("class-filter");
   const rows = [...document.querySelectorAll("tr[data-class]")];
   const all = [...document.querySelectorAll("[data-class]")];
-  filter.addEventListener("input", () => {
+  filter?.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
     all.forEach((one) => { one.hidden = !one.dataset.class.toLowerCase().includes(wanted); });
     const count = rows.filter((row) => !row.hidden).length;
     document.getElementById("class-count").textContent = wanted ? `${count} of ${rows.length} classes` : "";
   });
 
+  const output = document.getElementById("output-filter");
+  output?.addEventListener("change", () => {
+    document.querySelectorAll("[data-output]").forEach((one) => { one.hidden = output.value !== "" && one.dataset.output !== output.value; });
+  });
+
   const say = (event) => {
     const point = event.target.closest("circle[tabindex]");
     if (!point) return;
-    point.closest("section").querySelector(".readout").textContent = point.querySelector("title").textContent;
+    (point.closest("figure").querySelector(".readout") || point.closest("section").querySelector(".readout")).textContent = point.querySelector("title").textContent;
   };
   document.addEventListener("focusin", say);
   document.addEventListener("pointerover", say);

@@ -1,0 +1,80 @@
+"""Rows whose forecasts come from several fits."""
+
+import numpy as np
+
+from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.outputs import SeveralOutputs
+
+__all__ = ["ForecastParts", "gather"]
+
+
+class ForecastParts(Forecast):
+    """One forecast of all rows from one a fold: row i is row ``position[i]`` of ``parts[part[i]]``."""
+
+    def __init__(self, parts, part, position):
+        self.parts, self.part, self.position = list(parts), part, position
+        self.shape = (len(part), *self.parts[0].shape[1:])
+
+    def _each(self, make):
+        """``make(forecast of some rows, these rows)`` of every part, each result put where its rows are."""
+        out = None
+        for k, forecast in enumerate(self.parts):
+            rows = np.flatnonzero(self.part == k)
+            if len(rows):
+                values = make(forecast.take(self.position[rows]), rows)
+                out = np.empty((len(self.part), *values.shape[1:])) if out is None else out
+                out[rows] = values
+        return out
+
+    @property
+    def mean(self):
+        """Mean of each distribution."""
+        return self._each(lambda forecast, _: forecast.mean)
+
+    @property
+    def std(self):
+        """Standard deviation of each distribution."""
+        return self._each(lambda forecast, _: forecast.std)
+
+    def _at(self, z):
+        if z.ndim == 1:
+            return self._each(lambda forecast, _: forecast._at(z))
+        return self._each(lambda forecast, rows: forecast._at(z[rows]))
+
+    def _score(self, y):
+        return self._each(lambda forecast, rows: forecast._score(y[rows]))
+
+    def _log_slope(self, y):
+        return self._each(lambda forecast, rows: forecast._log_slope(y[rows]))
+
+    def interval(self, level=0.9):
+        """(low, high) of each part's own interval."""
+        ends = self._each(lambda forecast, _: np.stack(forecast.interval(level), axis=-1))
+        return ends[..., 0], ends[..., 1]
+
+    def _pick(self, key):
+        if isinstance(key, tuple):
+            return ForecastParts([forecast.column(key[1]) for forecast in self.parts], self.part[key[0]], self.position[key[0]])
+        return ForecastParts(self.parts, self.part[key], self.position[key])
+
+
+def gather(parts, rows) -> Forecast:
+    """The forecasts of several folds in the order of the rows: ``rows[k]`` says which those of ``parts[k]`` are; each row is in one.
+
+    Kinds that can be put together stay of their kind, and keep their closed forms.
+
+    Examples
+    --------
+    >>> from calibrant.forecasts.normal import NormalForecast
+    >>> gather([NormalForecast([2.0], [1.0]), NormalForecast([1.0, 3.0], [1.0, 1.0])], [[1], [0, 2]]).mean.tolist()
+    [1.0, 2.0, 3.0]
+    """
+    first = parts[0]
+    if isinstance(first, SeveralOutputs):
+        return SeveralOutputs([gather([f.column(j) for f in parts], rows) for j in range(first.shape[1])])
+    order = np.argsort(np.concatenate(rows), kind="stable")
+    if type(first).joined is not Forecast.joined and all(type(f) is type(first) for f in parts):
+        return first.joined(parts[1:])._pick(order)
+    part = np.repeat(np.arange(len(parts)), [len(r) for r in rows])
+    position = np.concatenate([np.arange(len(r)) for r in rows])
+    return ForecastParts(parts, part[order], position[order])

@@ -1,0 +1,46 @@
+"""What the page on classes shows, beside the summary itself."""
+
+from calibrant.reporting.charts import bin_charts, class_charts
+from calibrant.reporting.figures import figures
+
+__all__ = ["FILTERS", "SECTIONS", "context"]
+
+SECTIONS = (
+    "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "classes.html", "confusion.html",
+    "choice.html", "method.html",
+)  # fmt: skip
+#: Columns of the comparison: key, title, and "number", "percent" or "change".
+COMPARED = (
+    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier", "Brier score", "number"),
+    ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
+)  # fmt: skip
+NOTES = (
+    "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal width.",
+)
+FILTERS = {}
+
+
+def context(summary) -> dict:
+    """Facts of the header, figures and charts, columns of the comparison, and notes on the method."""
+    data = summary["data"]
+    return {
+        "facts": f"{data['n_classes']} classes · {'logits' if data['inputs'] == 'logit' else 'probabilities'}",
+        "figures": figures(summary), "bins": bin_charts(summary), "bin_rows": _bin_rows(summary), "charts": class_charts(summary),
+        "confusion_shares": _shares(summary["confusion"]["counts"]), "compared": COMPARED, "notes": NOTES,
+    }  # fmt: skip
+
+
+def _bin_rows(summary):
+    found = [part for part in summary["binned"].values() if part is not None]
+    return [[bins, *(f"{part[bins]['ece']:.4f}" for part in found)] for bins in found[0]]
+
+
+def _shares(counts):
+    """The confusion matrix by row and by column."""
+    if counts is None:
+        return None
+    true, predicted = [sum(row) for row in counts], [sum(column) for column in zip(*counts, strict=True)]
+    return {
+        "of_true": [[v / (true[i] or 1.0) for v in row] for i, row in enumerate(counts)],
+        "of_predicted": [[v / (predicted[j] or 1.0) for j, v in enumerate(row)] for row in counts],
+    }

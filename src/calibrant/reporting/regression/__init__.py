@@ -1,0 +1,1 @@
+"""The report on error bars: the same questions as for classes, answered for forecasts of numbers."""

@@ -1,0 +1,79 @@
+"""What a reader should know before trusting the numbers on error bars, in plain words."""
+
+from calibrant.reporting.quality import REPEATED, SHARED
+from calibrant.reporting.regression.quality import FEW
+
+__all__ = ["cautions"]
+
+SMALL_SET = 500
+#: Shares of rows, and sizes, from which a word is due.
+TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
+
+
+def cautions(found) -> list[str]:
+    """One sentence for each thing that makes the numbers on one output weaker than they look; ``found`` is from ``quality``."""
+    return [*_leaks(found), *_shifts(found), *_size(found), *_spread(found), *_errors(found)]
+
+
+def _leaks(found):
+    if found["scaled_error"] < 0.2 and found["n"] >= 50:
+        yield (
+            f"The errors are only {found['scaled_error']:.2g} of what the std says: check that the model was not trained on these rows, "
+            "as its errors there would mean nothing."
+        )
+    if found["repeated"] > REPEATED:
+        yield (
+            f"{found['repeated']:.1%} of the rows repeat an earlier forecast and outcome: if they are copies, they count for more than "
+            "they say and may stand on both sides of a split; remove them, or give them weights."
+        )
+    if found.get("shared", 0.0) > SHARED:
+        yield f"{found['shared']:.1%} of the test rows have the very forecast and outcome of a calibration row: a leak, if they are copies."
+
+
+def _shifts(found):
+    words = {"std_shift": "The error bars are of other sizes", "mean_shift": "The predicted values are spread otherwise"}
+    for key, what in words.items():
+        shift = found.get(key)
+        if shift is not None and shift["named"]:
+            yield (
+                f"{what} than where the calibrator was fitted (distance {shift['distance']:.2f}, p = {shift['p_value']:.2g}): "
+                "a calibration holds for rows like those it was fitted on."
+            )
+
+
+def _size(found):
+    if found["n"] < SMALL_SET:
+        yield f"There are only {found['n']:,.0f} rows, so all intervals are wide; several hundred more would settle more."
+    if found["sparse_octaves"]:
+        yield (
+            f"{found['sparse_octaves']} of {found['octaves']} doublings of the std hold fewer than {FEW} rows: little can be said of "
+            "error bars of these sizes."
+        )
+
+
+def _spread(found):
+    if found["tied"] == 1.0:
+        yield "All rows have the same std: it says nothing of a single row, and the ENCE only whether it is right on the whole."
+    elif found["tied"] > TIED:
+        yield f"{found['tied']:.0%} of the rows share one value of the std, perhaps a bound that the model was given."
+    if found["tiny"] > 0.0:
+        least, median = found["std"]["least"], found["std"]["median"]
+        yield (
+            f"{found['tiny']:.2%} of the rows have a std below a hundredth of the median (down to {least:.3g}, median {median:.3g}): "
+            "where such a row is wrong it rules the NLL and the scale; give the model a floor."
+        )
+
+
+def _errors(found):
+    if found["outliers"] > OUTLIERS:
+        yield (
+            f"{found['outliers']:.2%} of the outcomes lie more than 5 std from the mean (the farthest {found['farthest']:.3g}), where a "
+            "normal forecast expects none: heavy tails or outliers; look at coverage beside the ENCE."
+        )
+    shift = found["shift"]
+    if min(abs(shift["low"]), abs(shift["high"])) > SHIFTED and shift["low"] * shift["high"] > 0.0:
+        side = "above" if shift["value"] > 0 else "below"
+        yield (
+            f"The outcomes lie {side} the predicted values by {abs(shift['value']):.2g} of the error on average: the model is biased, "
+            "which a wider error bar hides and does not repair."
+        )

@@ -1,0 +1,52 @@
+"""What perfect error bars would show on the same rows, by chance alone."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibrant import metrics
+from calibrant.forecasts.normal import NormalForecast
+
+__all__ = ["chance_errors"]
+
+#: Draws of outcomes from forecasts that are not normal, and rows times draws that they may cost.
+DRAWS, BUDGET = 200, 2e7
+LEVELS_DRAWS = 2000
+
+
+def chance_errors(record, *, level=0.975, random_state=0) -> dict:
+    """ENCE and interval calibration error where every outcome is drawn from its own forecast.
+
+    Returns
+    -------
+    dict
+        ence and interval_error, each with observed, mean and high (the ``level`` quantile) by chance, and beyond: whether it is larger.
+    """
+    found = {"ence": _ence(record, level, random_state), "interval_error": _interval_error(record, level, random_state)}
+    return {key: {**one, "beyond": bool(one["observed"] > one["high"])} for key, one in found.items()}
+
+
+def _ence(record, level, random_state):
+    metric = metrics.expected_normalized_calibration_error
+    observed = float(metric._value(record))
+    if isinstance(record.forecast, NormalForecast):
+        null = metric.null(record.forecast, sample_weight=record.weight, level=level, random_state=random_state)
+        return {"observed": observed, "mean": null.value, "high": null.high}
+    rng = np.random.default_rng(random_state)
+    draws = int(np.clip(BUDGET / len(record), 40, DRAWS))
+    drawn = [metric._value(replace(record, y=_outcome(record.forecast, rng))) for _ in range(draws)]
+    return {"observed": observed, "mean": float(np.mean(drawn)), "high": float(np.quantile(drawn, level))}
+
+
+def _outcome(forecast, rng):
+    return forecast._at(rng.standard_normal((*forecast.shape, 1)))[..., 0]
+
+
+def _interval_error(record, level, random_state):
+    """The probabilities of honest forecasts are uniform, whatever their form: counts between the levels are multinomial."""
+    metric = metrics.interval_calibration_error
+    n, cells = max(round(float(record.weights.sum())), 1), metric.n_levels - 1
+    counts = np.random.default_rng(random_state).multinomial(n, np.full(cells, 1.0 / cells), size=LEVELS_DRAWS)
+    seen = np.concatenate([np.zeros((LEVELS_DRAWS, 1)), counts.cumsum(axis=1) / n], axis=1)
+    drawn = np.abs(seen - metric._levels).mean(axis=1)
+    return {"observed": float(metric._value(record)), "mean": float(drawn.mean()), "high": float(np.quantile(drawn, level))}

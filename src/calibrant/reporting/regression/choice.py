@@ -1,0 +1,67 @@
+"""What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
+
+import warnings
+
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.reporting.choice import made_by
+from calibrant.reporting.names import shown_name
+from calibrant.reporting.regression.after import fit_copy, is_fitted
+from calibrant.reporting.regression.scores import CHOSEN_BY
+
+__all__ = ["best", "choice", "final"]
+
+
+def best(compared, tables) -> str:
+    """The name with the lowest CRPS after calibration relative to that before, on average over the outputs; in-sample ones last."""
+    return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", _relative(tables[name])))
+
+
+def _relative(outputs):
+    rows = [next(row for row in rows if row["key"] == CHOSEN_BY) for rows in outputs]
+    if any(row["note"] is not None for row in rows):
+        return float("inf")
+    ratios = [1.0 if row["after"] is None else row["after"]["value"] / (row["before"]["value"] or 1.0) for row in rows]
+    return sum(ratios) / len(ratios)
+
+
+def final(found, record):
+    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
+    if found.after is None:
+        return None
+    if is_fitted(found.calibrator):
+        return found.calibrator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same was said of the folds
+        return fit_copy(found.calibrator, record)
+
+
+def choice(calibrator, forecast) -> dict | None:
+    """The fitted calibrator in words, its candidates where it chose among some, and its code; ``forecast`` tells the form of input.
+
+    Returns
+    -------
+    dict or None
+        name, status, words, candidates (list of dicts) and code (list of lines).
+    """
+    if calibrator is None:
+        return None
+    explain = getattr(calibrator, "explain", None)
+    said = "mean_{0}, std_{0}" if isinstance(forecast, NormalForecast) else "forecast_{0}"
+    code = [
+        "import calibrant as cb",
+        f"calibrator = {made_by(calibrator)}.fit({said.format('calibration')}, y_calibration)",
+        f"forecast = calibrator.predict({said.format('new')})  # .mean .std .interval(0.9) .quantile(q)",
+    ]
+    return {
+        "name": shown_name(calibrator), "status": calibrator.status_, "words": explain() if callable(explain) else None,
+        "candidates": _candidates(getattr(calibrator, "table_", None)), "code": code,
+    }  # fmt: skip
+
+
+def _candidates(table):
+    """One list, whether the calibrator chose once or for each output."""
+    if not isinstance(table, list) or not table:
+        return []
+    if isinstance(table[0], dict):
+        return [dict(row) for row in table]
+    return [{**row, "name": f"output {j + 1}: {row['name']}"} for j, rows in enumerate(table) for row in rows]

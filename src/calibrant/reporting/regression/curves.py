@@ -1,0 +1,31 @@
+"""The curves of one output of forecasts as plain columns."""
+
+from calibrant._kernels.spread_bins import enough_bins
+from calibrant.metrics.curves.interval_curve import interval_curve
+from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve
+from calibrant.metrics.regression.interval_coverage import interval_coverage
+from calibrant.metrics.regression.interval_width import interval_width
+from calibrant.metrics.regression.pit_test import pit_histogram
+
+__all__ = ["curves"]
+
+#: Of the intervals in the table of coverage.
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+
+
+def curves(record, *, n_bins=10, level=0.95, random_state=0) -> dict:
+    """reliability (error against predicted std), intervals (seen against claimed coverage), pit, and coverage at the usual levels."""
+    given = (record.y, record.forecast)
+    bins = enough_bins(n_bins, record.weights.sum())
+    return {
+        "reliability": rmse_rmv_curve(*given, n_bins=bins, level=level, random_state=random_state, sample_weight=record.weight).to_dict(),
+        "intervals": interval_curve(*given, band=level, sample_weight=record.weight).to_dict(),
+        "pit": pit_histogram(*given, level=level, sample_weight=record.weight).to_dict(),
+        "coverage": [_coverage(record, each, level) for each in LEVELS],
+    }  # fmt: skip
+
+
+def _coverage(record, claimed, level):
+    found = interval_coverage._with({"level": claimed})._interval(record, level, "auto", 2, 0)
+    width = interval_width._with({"level": claimed})._value(record)
+    return {"claimed": claimed, "seen": found.value, "low": found.low, "high": found.high, "width": width}

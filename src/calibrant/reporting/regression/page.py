@@ -1,0 +1,47 @@
+"""What the page on error bars shows, beside the summary itself."""
+
+from calibrant.reporting.regression.charts import output_charts
+
+__all__ = ["FILTERS", "SECTIONS", "context"]
+
+SECTIONS = (
+    "header.html", "regression/trust.html", "regression/off.html", "regression/metrics.html", "regression/wrong.html", "choice.html",
+    "method.html",
+)  # fmt: skip
+FORMS = {
+    "NormalForecast": "mean and std", "QuantileForecast": "quantiles", "SampleForecast": "samples", "FrozenForecast": "distributions",
+}  # fmt: skip
+#: Columns of the comparison: key, title, and "number", "percent" or "change".
+COMPARED = (
+    ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
+    ("interval_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"), ("width", "Their width", "number"),
+)  # fmt: skip
+NOTES = (
+    "ENCE is the mean over bins of predicted std of the relative gap between the std and the error seen there; the interval calibration "
+    "error the mean gap between the coverage that intervals claim and what they hold, over all levels.",
+    "Regions are cut by what was predicted, never by the outcome: among the largest outcomes every honest model is too low.",
+)
+
+
+def _number(value):
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _signed(value):
+    return "–" if value is None else f"{value:+.3g}".replace("-", "−")
+
+
+#: For numbers in units of y, of any size.
+FILTERS = {"number": _number, "signed": _signed}
+
+
+def context(summary) -> dict:
+    """Facts of the header, charts by output, columns of the comparison, notes on the method, and filters for numbers of any size."""
+    data, name = summary["data"], summary["calibrator"]["name"]
+    outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
+    charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
+    rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
+    return {
+        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "compared": COMPARED,
+        "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
+    }  # fmt: skip
