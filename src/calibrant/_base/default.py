@@ -8,7 +8,7 @@ from calibrant._base.saving import Saved
 __all__ = ["default_calibrator", "default_regression_calibrator"]
 
 NAME = "AutoCalibrator"
-REGRESSION_NAME = "StdScaling"
+REGRESSION_NAME = "AutoRegressionCalibrator"
 
 
 def default_calibrator():
@@ -30,6 +30,6 @@ def default_regression_calibrator():
     --------
     >>> import calibrant
     >>> default_regression_calibrator()
-    StdScaling()
+    AutoRegressionCalibrator()
     """
     return Saved.registry[REGRESSION_NAME]()

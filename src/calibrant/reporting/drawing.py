@@ -37,7 +37,7 @@ def linear(low, high, start, end) -> Axis:
     """An axis of equal steps from ``low`` to ``high`` or a little beyond, so that it ends on a tick."""
     if not high > low:
         high = low + 1.0
-    rough = (high - low) / 4.0
+    rough = (high - low) / 5.0
     scale = 10.0 ** np.floor(np.log10(rough))
     step = next(s for s in STEPS if s * scale >= rough * (1.0 - 1e-9)) * scale
     first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)

@@ -15,16 +15,33 @@ def as_markdown(summary) -> str:
     """
     parts = [f"# {_text(summary['title'])}", _text(summary["verdict"]["sentence"])]
     parts += ["## Can these numbers be trusted?", "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it."]
-    parts += ["## Metrics", _table(*_metrics(summary))]
+    parts += _of_outputs(summary) if summary["task"] == "regression" else _of_classes(summary)
+    if summary["alternatives"]:
+        parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"], COMPARED[summary["task"]]))]
+    if summary["choice"] is not None:
+        parts += ["## How to apply it", "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_classes(summary):
+    parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary))]
     for title, key, name in (("confidence", "regions", None), ("group", "groups", "group"), ("class", "classes", "class")):
         rows = summary[key]["rows"] if key == "classes" else summary[key]
         if rows:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title, name))]
-    if summary["alternatives"]:
-        parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"]))]
-    if summary["choice"] is not None:
-        parts += ["## How to apply it", "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```"]
-    return "\n\n".join(parts) + "\n"
+    return parts
+
+
+def _of_outputs(summary):
+    parts = []
+    for output in summary["outputs"]:
+        of = f": {_text(output['name'])}" if len(summary["outputs"]) > 1 else ""
+        rows = [row for row in summary["metrics"] if row["output"] == output["name"]]
+        parts += [f"## Metrics{of}", _table(*_metrics(rows, summary))]
+        for title, key in (("predicted std", "std_regions"), ("predicted value", "value_regions"), ("group", "groups")):
+            if output[key]:
+                parts += [f"## Where it is wrong{of}, by {title}, the worst first", _table(*_coverages(output[key][:WORST], title))]
+    return parts
 
 
 def _text(value):
@@ -38,7 +55,7 @@ def _table(head, rows):
 
 
 def _number(value):
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:.4f}" if abs(value) >= 1e-3 or value == 0.0 else f"{value:.4g}"
 
 
 def _range(part):
@@ -47,10 +64,10 @@ def _range(part):
     )  # fmt: skip
 
 
-def _metrics(summary):
+def _metrics(scores, summary):
     rows = [
         [_text(row["name"]), *(_range(row[when]) for when in ("before", "after", "change")), (row["change"] or {}).get("meaning", "–")]
-        for row in summary["metrics"]
+        for row in scores
     ]  # fmt: skip
     return ["Metric", "Before", f"After {_text(summary['calibrator']['name'])}", "Change", "Reading"], rows
 
@@ -65,12 +82,33 @@ def _gaps(rows, title, name):
     return [title.capitalize(), "Rows", "Accuracy", "Mean confidence", "Gap"], lines
 
 
-def _alternatives(rows):
+def _coverages(rows, title):
     lines = [
-        [_text(row["name"]) + (" (chosen)" if row["chosen"] else ""), *(_number(row["metrics"][k]["value"]) for k in ALTERNATIVE_COLUMNS)]
+        [
+            _text(row["group"]) if "group" in row else f"{row['from']:.4g} to {row['to']:.4g}", f"{row['rows']:,.0f}", _number(row["claimed"]),
+            _number(row["error"]), f"{row['coverage']:.1%}", f"{row['gap']:+.1%}",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return [title.capitalize(), "Rows", "Std claimed", "Error seen", "In 90 % intervals", "Gap"], lines
+
+
+def _alternatives(rows, columns):
+    lines = [
+        [
+            " ".join(_text(v) for v in (row["name"], row.get("output", "")) if v) + (" (chosen)" if row["chosen"] else ""),
+            *(_number(row["metrics"][key]["value"]) for key in columns),
+        ]
         for row in rows
     ]
-    return ["Calibrator", *ALTERNATIVE_COLUMNS.values()], lines
+    return ["Calibrator", *columns.values()], lines
 
 
-ALTERNATIVE_COLUMNS = {"log_loss": "Log loss", "brier": "Brier score", "ece": "ECE", "confidence_spread": "Spread", "accuracy": "Accuracy"}
+COMPARED = {
+    "classification": {
+        "log_loss": "Log loss", "brier": "Brier score", "ece": "ECE", "confidence_spread": "Spread", "accuracy": "Accuracy",
+    },
+    "regression": {
+        "crps": "CRPS", "nll": "NLL", "ence": "ENCE", "interval_error": "Interval error", "coverage": "In 90 % intervals", "width": "Width",
+    },
+}  # fmt: skip

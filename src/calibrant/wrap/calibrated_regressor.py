@@ -8,7 +8,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import arrays
-from calibrant._base.saving import Saved
+from calibrant._base.default import default_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -18,9 +18,6 @@ from calibrant.wrap.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.splits import refuse_prefit
 
 __all__ = ["CalibratedRegressor"]
-
-#: By name, because the class may stand further down the line of imports than this file.
-DEFAULT_CALIBRATOR = "AutoRegressionCalibrator"
 #: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a std.
 STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
 
@@ -115,7 +112,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             full = np.zeros(len(y))
             full[slice(None) if kept is None else kept] = weight
             weight = full
-        template = Saved.registry[DEFAULT_CALIBRATOR]() if self.calibrator is None else self.calibrator
+        template = default_regression_calibrator() if self.calibrator is None else self.calibrator
         data = _Rows(X, y, weight, fit_params)
         splits = [(data.counted(a), data.counted(b)) for a, b in self._splits(data, groups)]
         everything = data.counted(np.arange(len(y)))

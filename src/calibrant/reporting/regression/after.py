@@ -13,6 +13,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
 from calibrant.reporting.after import Compared
+from calibrant.regression.identity import ForecastIdentity
 from calibrant.scalings.identity import Identity
 from calibrant.wrap.out_of_fold import stratified_folds
 
@@ -55,7 +56,7 @@ def fit_copy(calibrator, record):
 
 def compare(record, calibrator, *, test=None, n_splits=5, in_sample=None, random_state=0, progress=None) -> Compared:
     """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments allow."""
-    if isinstance(calibrator, Identity):
+    if isinstance(calibrator, Identity | ForecastIdentity):
         return Compared(record if test is None else test, None, calibrator, "none")
     if test is not None:
         if is_fitted(calibrator):

@@ -62,6 +62,7 @@ def _candidates(table):
     """One list, whether the calibrator chose once or for each output."""
     if not isinstance(table, list) or not table:
         return []
-    if isinstance(table[0], dict):
-        return [dict(row) for row in table]
-    return [{**row, "name": f"output {j + 1}: {row['name']}"} for j, rows in enumerate(table) for row in rows]
+    rows = [(row["name"], row) for row in table] if isinstance(table[0], dict) else [
+        (f"output {j + 1}: {row['name']}", row) for j, rows in enumerate(table) for row in rows
+    ]  # fmt: skip
+    return [{**row, "name": name, "weight": float(row["chosen"])} for name, row in rows]

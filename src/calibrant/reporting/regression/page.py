@@ -1,6 +1,7 @@
 """What the page on error bars shows, beside the summary itself."""
 
 from calibrant.reporting.regression.charts import output_charts
+from calibrant.reporting.regression.figures import error_figure
 
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
@@ -40,8 +41,9 @@ def context(summary) -> dict:
     data, name = summary["data"], summary["calibrator"]["name"]
     outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
     charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
+    figures = [error_figure(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
     return {
-        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "compared": COMPARED,
+        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures, "compared": COMPARED,
         "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
     }  # fmt: skip

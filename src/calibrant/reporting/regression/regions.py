@@ -25,7 +25,9 @@ def region_table(record, values, *, level=0.95) -> list[dict]:
     np.minimum.at(first, index, values)
     np.maximum.at(last, index, values)
     rows = _rows(record, index, count, level)
-    return sorted(({"from": float(a), "to": float(b), **row} for a, b, row in zip(first, last, rows, strict=True)), key=badness, reverse=True)
+    return sorted(
+        ({"from": float(a), "to": float(b), **row} for a, b, row in zip(first, last, rows, strict=True)), key=badness, reverse=True
+    )
 
 
 def group_table(record, groups, *, level=0.95) -> list[dict]:

@@ -120,9 +120,7 @@ def _tables(parts, n_resamples, options):
 def _by_output(found):
     """One Compared for each output."""
     parts = [[None] * len(found.before.outputs()) if record is None else record.outputs() for record in _records(found)]
-    return [
-        replace(found, before=before, after=after, calibration=calibration) for before, after, calibration in zip(*parts, strict=True)
-    ]
+    return [replace(found, before=before, after=after, calibration=calibration) for before, after, calibration in zip(*parts, strict=True)]
 
 
 def _records(found):

@@ -5,8 +5,8 @@ __all__ = ["overall", "verdict"]
 FAULTS = {"overconfident": "too small", "underconfident": "too large", "miscalibrated": "wrong in places"}
 #: From the gravest: what is said of several outputs together.
 MODELS = ("overconfident", "miscalibrated", "underconfident", "calibrated")
-#: A change of CRPS, relative, or of NLL, in nats, that is no reason to do anything, however certain.
-NEGLIGIBLE = 1e-3
+#: A change of the NLL that is no reason to do anything, however certain: a std off by 7 %. Of the CRPS it is a quarter, relative.
+NEGLIGIBLE = 5e-3
 CALIBRATIONS = ("do not use", "mixed", "no clear gain", "use", "unknown", "none")
 
 
@@ -63,7 +63,7 @@ def _calibration(by_key, evaluation):
         return "none"
     if evaluation == "in-sample":
         return "unknown"
-    losses = {_meaning(by_key["nll"], 1.0), _meaning(by_key["crps"], by_key["crps"]["before"]["value"])}
+    losses = {_meaning(by_key["nll"], 1.0), _meaning(by_key["crps"], 0.25 * by_key["crps"]["before"]["value"])}
     if "better" in losses:
         return "mixed" if "worse" in losses or by_key["ence"]["change"]["meaning"] == "worse" else "use"
     return "do not use" if "worse" in losses else "no clear gain"

@@ -1,0 +1,35 @@
+"""The figure of errors row by row: as SVG, with a text that can stand in for it and the table behind it."""
+
+from dataclasses import fields
+
+import numpy as np
+
+from calibrant.displays.real_std import RealStdDisplay
+from calibrant.displays.svg import as_svg
+from calibrant.metrics.curves.real_std_curve import RealStdCurve
+
+__all__ = ["error_figure"]
+
+HEADS = {"n": "Rows", "std": "Predicted std", "real": "Error seen", "low": "Low", "high": "High", "reach": "90 % of errors up to",
+         "reach_claimed": "Claimed"}  # fmt: skip
+
+
+def error_figure(part, number, after_name) -> dict:
+    """How far errors reach over the predicted std, after calibration where there is any: key, title, description, svg, columns, rows."""
+    when = "before" if part["curves"]["after"] is None else "after"
+    columns = {name: [np.inf if v is None else v for v in values] for name, values in part["curves"][when]["real_std"].items()}
+    curve = RealStdCurve(**{field.name: np.array(columns[field.name], dtype=np.float64) for field in fields(RealStdCurve)})
+    title = f"How far errors reach, {'as predicted' if when == 'before' else f'after {after_name}'}"
+    ratio = curve.reach / curve.reach_claimed
+    worst = int(np.abs(np.log(np.maximum(ratio, 1e-300))).argmax())
+    words = (
+        "Errors over the predicted std: the real std with its interval, and, dotted, how far half and 90 % of the errors reach, beside "
+        f"what is claimed (shaded). Farthest off: 90 % of the errors reach {curve.reach[worst]:.4g} where {curve.reach_claimed[worst]:.4g} "
+        f"is claimed ({curve.n[worst]:,.0f} rows)."
+    )
+    key = f"errors-{number}"
+    return {
+        "key": key, "title": title, "description": words,
+        "svg": as_svg(RealStdDisplay(curve), key=key, title=title, description=words, size=(3.7, 3.4)), "columns": list(HEADS.values()),
+        "rows": [[f"{row[0]:,.0f}", *(f"{v:.4g}" for v in row[1:])] for row in zip(*(getattr(curve, n) for n in HEADS), strict=True)],
+    }  # fmt: skip

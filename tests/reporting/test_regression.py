@@ -1,0 +1,191 @@
+import json
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant import metrics
+from calibrant.errors import InputError
+from calibrant.forecasts.parts import gather
+from calibrant.reporting.regression.scores import METRICS
+from calibrant.reporting.regression.summarise import summarise
+
+
+def data(n=900, factor=1.5, seed=0):
+    """Error bars of very different sizes, all too small by ``factor``."""
+    rng = np.random.default_rng(seed)
+    mean, std = 3.0 * rng.normal(size=n), np.exp(0.6 * rng.normal(size=n))
+    return mean + factor * std * rng.normal(size=n), mean, std
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarise(*data(), calibrator=cb.StdScaling(), n_resamples=100, groups=np.arange(900) % 2)
+
+
+def by_key(found, output=None):
+    return {row["key"]: row for row in found["metrics"] if output in (None, row["output"])}
+
+
+def test_is_plain_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_numbers_are_those_of_the_metrics():
+    y, mean, std = data()
+    cal = cb.StdScaling().fit(mean[:450], std[:450], y[:450])
+    found = by_key(summarise(y[450:], mean[450:], std[450:], calibrator=cal, n_resamples=100))
+    after = cal.predict(mean[450:], std[450:])
+    assert list(found) == list(METRICS)
+    for key, (_, metric) in METRICS.items():
+        assert found[key]["before"]["value"] == pytest.approx(metric(y[450:], mean[450:], std[450:]), rel=1e-12)
+        assert found[key]["after"]["value"] == pytest.approx(metric(y[450:], after), rel=1e-12)
+        assert found[key]["change"]["value"] == pytest.approx(found[key]["after"]["value"] - found[key]["before"]["value"], abs=1e-12)
+        assert found[key]["before"]["low"] <= found[key]["before"]["high"]
+
+
+def test_paired_interval_of_the_crps_is_the_textbook_one():
+    y, mean, std = data()
+    cal = cb.StdScaling().fit(mean[:450], std[:450], y[:450])
+    change = by_key(summarise(y[450:], mean[450:], std[450:], calibrator=cal, n_resamples=100))["crps"]["change"]
+    crps = metrics.continuous_ranked_probability_score
+    each = [crps([y[i]], cal.predict(mean[i : i + 1], std[i : i + 1])) - crps([y[i]], [mean[i]], [std[i]]) for i in range(450, 900)]
+    half = 1.959964 * np.std(each, ddof=1) / np.sqrt(450)
+    assert (change["low"], change["high"]) == pytest.approx((np.mean(each) - half, np.mean(each) + half), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("factor", "model", "calibration"),
+    [(1.5, "overconfident", "use"), (0.6, "underconfident", "use"), (1.0, "calibrated", "no clear gain")],
+)
+def test_verdicts(factor, model, calibration):
+    found = summarise(*data(factor=factor), calibrator=cb.StdScaling(), n_resamples=100)
+    assert (found["verdict"]["model"], found["verdict"]["calibration"]) == (model, calibration)
+    assert found["calibrator"]["evaluation"] == "out-of-fold"
+
+
+def test_honest_error_bars_are_called_so_nearly_always():
+    blamed = [summarise(*data(300, 1.0, seed), calibrator=cb.Identity(), n_resamples=0)["verdict"]["model"] for seed in range(20)]
+    assert blamed.count("calibrated") >= 17
+
+
+def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
+    y, mean, std = data(2000, 1.0)
+    shuffled = np.random.default_rng(1).permutation(std)
+    fitted = cb.IntervalCalibration().fit(mean[:1000], shuffled[:1000], y[:1000])
+    found = summarise(y[1000:], mean[1000:], shuffled[1000:], calibrator=fitted, n_resamples=100)
+    rows = by_key(found)
+    assert rows["interval_error"]["after"]["value"] < 0.03
+    assert rows["ence"]["after"]["value"] > 0.3
+    assert found["outputs"][0]["std_regions"][0]["low"] > 0.0
+
+
+def test_in_sample_numbers_are_found_out_and_drive_nothing():
+    y, mean, std = data()
+    for calibrator in (cb.StdScaling(), cb.IntervalCalibration()):
+        fitted = calibrator.fit(mean, std, y)
+        found = summarise(y, mean, std, calibrator=fitted, n_resamples=0)
+        assert found["calibrator"]["evaluation"] == "in-sample"
+        assert found["verdict"]["calibration"] == "unknown"
+        assert found["outputs"][0]["of"] == "before"
+        fresh = summarise(*data(seed=1), calibrator=fitted, n_resamples=0)
+        assert fresh["calibrator"]["evaluation"] == "held-out"
+
+
+def test_held_out_rows_with_a_shift():
+    y, mean, std = data()
+    other = 4.0 * std
+    found = summarise(y, mean, std, calibrator=cb.StdScaling(), test=(y, (mean, other)), n_resamples=0)
+    assert found["calibrator"]["n_fit"] == 900
+    assert any("The error bars are of other sizes" in caution for caution in found["cautions"])
+    with pytest.raises(InputError, match="fitted already"):
+        summarise(y, mean, std, calibrator=cb.StdScaling().fit(mean, std, y), test=(y, (mean, std)))
+
+
+def test_several_are_compared_and_what_has_no_density_says_so():
+    found = summarise(*data(300), calibrator=[cb.StdScaling, cb.ConformalIntervals, cb.VarianceBinning], n_resamples=0)
+    names = [row["name"] for row in found["alternatives"]]
+    assert names[0] == found["calibrator"]["name"]
+    conformal = next(row for row in found["alternatives"] if row["name"] == "conformal intervals")
+    assert conformal["metrics"]["nll"]["value"] is None
+    rows = by_key(summarise(*data(), calibrator=cb.ConformalIntervals, n_resamples=0))
+    assert "no density" in rows["nll"]["note"]
+    assert rows["coverage"]["after"]["value"] == pytest.approx(0.9, abs=0.03)
+
+
+def test_outputs_are_judged_one_by_one():
+    y, mean, std = data()
+    Y, M, S = np.column_stack([y, mean + std]), np.column_stack([mean, mean]), np.column_stack([std, 2.0 * std])
+    found = summarise(Y, M, S, calibrator=cb.StdScaling, n_resamples=0, outputs=["width", "height"])
+    assert [part["name"] for part in found["outputs"]] == ["width", "height"]
+    assert [part["verdict"]["model"] for part in found["outputs"]] == ["overconfident", "underconfident"]
+    alone = by_key(summarise(y, mean, std, calibrator=cb.StdScaling, n_resamples=0))
+    assert by_key(found, "width")["ence"]["after"]["value"] == pytest.approx(alone["ence"]["after"]["value"], rel=1e-12)
+    assert "width" in found["verdict"]["sentence"]
+    with pytest.raises(InputError, match="outputs must be 2 different names"):
+        summarise(Y, M, S, outputs=["a"])
+
+
+def test_trouble_with_the_rows_is_said():
+    y, mean, std = data()
+    std = np.maximum(std, 1.0)
+    std[:3] = 1e-5
+    y = np.r_[y, y[:100]]
+    mean, std = np.r_[mean, mean[:100]], np.r_[std, std[:100]]
+    said = " ".join(summarise(y + 2.0, mean, std, calibrator=cb.Identity(), n_resamples=0)["cautions"])
+    for words in ("repeat an earlier forecast", "below a hundredth of the median", "share one value", "more than 5 std", "lie above"):
+        assert words in said
+
+
+def test_weights_are_repetition():
+    y, mean, std = data(400)
+    weight = np.arange(400) % 3
+    rows = np.repeat(np.arange(400), weight)
+    cal = cb.StdScaling().fit(mean, std, y)
+    a = summarise(y, mean, std, calibrator=cal, sample_weight=weight, in_sample=False, n_resamples=0)
+    b = summarise(y[rows], mean[rows], std[rows], calibrator=cal, in_sample=False, n_resamples=0)
+    assert a["data"]["n"] == b["data"]["n"]
+    for left, right in zip(a["metrics"], b["metrics"], strict=True):
+        assert left["after"]["value"] == pytest.approx(right["after"]["value"])
+    assert a["outputs"][0]["std_regions"] == [
+        {key: pytest.approx(value) for key, value in row.items()} for row in b["outputs"][0]["std_regions"]
+    ]  # fmt: skip
+
+
+def test_folds_come_back_in_the_order_of_the_rows():
+    y, mean, std = data(60)
+    rows = [np.arange(0, 60, 3), np.arange(1, 60, 3), np.arange(2, 60, 3)]
+    fitted = cb.IntervalCalibration().fit(mean, std, y)
+    whole = fitted.predict(mean, std)
+    parts = gather([fitted.predict(mean[r], std[r]) for r in rows], rows)
+    for ours, theirs in zip([parts.mean, parts.std, *parts.interval(0.8)], [whole.mean, whole.std, *whole.interval(0.8)], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    np.testing.assert_allclose(parts.cdf(y), whole.cdf(y))
+    np.testing.assert_allclose(parts.log_density(y), whole.log_density(y))
+    some = np.array([5, 5, 2])
+    np.testing.assert_allclose(parts.take(some).quantile([0.1, 0.7]), whole.take(some).quantile([0.1, 0.7]))
+    assert type(gather([cb.NormalForecast(mean[r], std[r]) for r in rows], rows)) is cb.NormalForecast
+
+
+def test_code_of_a_report_applies_the_calibrator():
+    y, mean, std = data(200)
+    found = cb.report(y, mean, std, calibrator=cb.StdScaling, n_resamples=0).to_dict()
+    names = {"mean_calibration": mean, "std_calibration": std, "y_calibration": y, "mean_new": mean, "std_new": std}
+    exec("\n".join(found["choice"]["code"]), names)
+    assert names["calibrator"].scale_ == cb.StdScaling().fit(mean, std, y).scale_
+
+
+def test_task_is_told_by_what_is_given():
+    y, mean, std = data(60)
+    for given in [(mean, std), (cb.NormalForecast(mean, std),)]:
+        assert cb.report(y, *given, calibrator=cb.Identity(), n_resamples=0).to_dict()["task"] == "regression"
+    assert cb.report(y, (mean, std), calibrator=cb.StdScaling, n_resamples=0).to_dict()["task"] == "regression"
+    with pytest.raises(InputError, match="calibrators of classes"):
+        cb.report(y, mean, std, calibrator=cb.TemperatureScaling())
+
+
+def test_markdown_has_the_essentials(summary):
+    text = cb.Report(summary).to_markdown()
+    assert summary["verdict"]["sentence"] in text
+    for words in ("## Metrics", "| ENCE |", "by predicted std", "by group", "cb.StdScaling()"):
+        assert words in text
