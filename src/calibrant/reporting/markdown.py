@@ -85,8 +85,8 @@ def _gaps(rows, title, name):
 def _coverages(rows, title):
     lines = [
         [
-            _text(row["group"]) if "group" in row else f"{row['from']:.4g} to {row['to']:.4g}", f"{row['rows']:,.0f}", _number(row["claimed"]),
-            _number(row["error"]), f"{row['coverage']:.1%}", f"{row['gap']:+.1%}",
+            _text(row["group"]) if "group" in row else f"{row['from']:.4g} to {row['to']:.4g}", f"{row['rows']:,.0f}",
+            _number(row["claimed"]), _number(row["error"]), f"{row['coverage']:.1%}", f"{row['gap']:+.1%}",
         ]
         for row in rows
     ]  # fmt: skip

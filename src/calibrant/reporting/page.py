@@ -15,7 +15,8 @@ COMPARED = (
     ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
 )  # fmt: skip
 NOTES = (
-    "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal width.",
+    "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal "
+    "width.",
 )
 FILTERS = {}
 

@@ -92,7 +92,8 @@ def summarise(
     found = compared[chosen]
     used = final(found, record)
     return plain({
-        "task": "classification", "title": str(title), "level": level, **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
+        "task": "classification", "title": str(title), "level": level,
+        **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
         "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
     })  # fmt: skip

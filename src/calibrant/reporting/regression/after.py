@@ -12,8 +12,8 @@ from calibrant._base.regression import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
-from calibrant.reporting.after import Compared
 from calibrant.regression.identity import ForecastIdentity
+from calibrant.reporting.after import Compared
 from calibrant.scalings.identity import Identity
 from calibrant.wrap.out_of_fold import stratified_folds
 

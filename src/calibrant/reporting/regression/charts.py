@@ -21,11 +21,12 @@ def _reliability(found, key):
     values = [v for _, _, c in found for name in ("rmv", "rmse", "low", "high") for v in c[name]]
     low, high = min(v for v in values if v > 0.0), max(values)
     scale = logarithmic if high > WIDE * low else linear
-    axes = [make(scale, low if scale is logarithmic else 0.0, high) for make in (across, upward)]
+    start = low if scale is logarithmic else 0.0
+    axes = across(scale, start, high), upward(scale, start, high)
     last = found[-1][2]
     series = [
         _series(when, [
-            point(*axes, (rmv, rmse), f"{words}: {rmse:.4g} seen where {rmv:.4g} was predicted ({low:.4g} to {high:.4g} by chance), {n:,.0f} rows")
+            point(*axes, (rmv, rmse), f"{words}: {rmse:.4g} seen, {rmv:.4g} predicted ({low:.4g} to {high:.4g} by chance), {n:,.0f} rows")
             for n, rmv, rmse, low, high in _rows(c)
         ])
         for when, words, c in found
@@ -33,8 +34,8 @@ def _reliability(found, key):
     n, rmv, rmse, *_ = max(_rows(last), key=lambda row: abs(np.log(max(row[2], 1e-300) / row[1])))
     return chart(
         key, "Error against predicted std",
-        f"Root mean squared error over root mean predicted variance in {len(last['n'])} bins of equal weight by predicted std; shaded, where "
-        f"honest error bars would lie by chance. Farthest from the diagonal: {rmse:.4g} seen where {rmv:.4g} was predicted ({n:,.0f} rows).",
+        f"Root mean squared error over root mean predicted variance in {len(last['n'])} bins of equal weight by predicted std; shaded, "
+        f"where honest error bars would lie by chance. Farthest from the diagonal: {rmse:.4g} seen, {rmv:.4g} predicted ({n:,.0f} rows).",
         axes=axes, labels=("Predicted std (units of y)", "Error seen (units of y)"), series=series,
         area=band(*axes, last["rmv"], last["low"], last["high"]), line=[(max(a.low for a in axes),) * 2, (min(a.high for a in axes),) * 2],
         columns=["When", "Rows", "Predicted std", "Error seen", "By chance"],

@@ -44,6 +44,6 @@ def context(summary) -> dict:
     figures = [error_figure(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
     return {
-        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures, "compared": COMPARED,
-        "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
+        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures,
+        "compared": COMPARED, "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
     }  # fmt: skip

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.reporting.alternatives import alternatives, several
