@@ -56,8 +56,9 @@ def summarise(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> summary = summarise(2.0 * rng.normal(size=300), np.zeros(300), np.ones(300))
+    >>> summary = summarise(2.0 * rng.normal(size=300), np.zeros(300), np.ones(300), n_resamples=0)
     >>> summary["verdict"]["model"], summary["verdict"]["calibration"]
     ('overconfident', 'use')
     """
