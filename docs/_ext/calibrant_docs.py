@@ -24,6 +24,7 @@ GROUPS = {
     "Wrappers": ("wrap",),
     "Selection": ("select",),
     "Tables of any size": ("frames",),
+    "Monitoring": ("monitoring",),
     "Displays": ("displays",),
     "Reports": ("reporting",),
     "Templates and files": ("_base",),

@@ -16,6 +16,7 @@ from calibrant.confidence.geometric import GeometricCalibrator as GeometricCalib
 from calibrant.confidence.hoki import HokiCalibrator as HokiCalibrator
 from calibrant.displays.confidence_curve import ConfidenceCurveDisplay as ConfidenceCurveDisplay
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay as ConfidenceHistogramDisplay
+from calibrant.displays.drift import DriftDisplay as DriftDisplay
 from calibrant.displays.interval_calibration import IntervalCalibrationDisplay as IntervalCalibrationDisplay
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay as IsotonicCurveDisplay
 from calibrant.displays.joint_distribution import JointDistributionDisplay as JointDistributionDisplay
@@ -44,6 +45,9 @@ from calibrant.maps.quadratic import QuadraticScaling as QuadraticScaling
 from calibrant.maps.scaling_binning import ScalingBinning as ScalingBinning
 from calibrant.maps.spline import Spline as Spline
 from calibrant.maps.venn_abers import VennAbers as VennAbers
+from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
+from calibrant.monitoring.over_time import monitor as monitor
+from calibrant.monitoring.slices import worst_slices as worst_slices
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
 from calibrant.regression.identity import ForecastIdentity as ForecastIdentity
@@ -97,6 +101,7 @@ __all__ = [
     "Beta",
     "CalibratedClassifier",
     "CalibratedRegressor",
+    "CalibrationMonitor",
     "Calibrator",
     "CategoryTemperature",
     "CenteredIsotonic",
@@ -107,6 +112,7 @@ __all__ = [
     "ConformalIntervals",
     "CumulativeConfidence",
     "DirichletCalibration",
+    "DriftDisplay",
     "EnsembleMatrixScaling",
     "EnsembleTemperature",
     "Entropy",
@@ -173,7 +179,9 @@ __all__ = [
     "get_threads",
     "load",
     "metrics",
+    "monitor",
     "report",
     "set_threads",
     "threads",
+    "worst_slices",
 ]

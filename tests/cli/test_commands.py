@@ -17,7 +17,7 @@ def npz(predictions, tmp_path):
 
 def test_help_shows_examples(run):
     assert "calibrant report predictions.npz" in run("--help").output
-    for command in ("demo", "evaluate", "report", "fit", "apply"):
+    for command in ("demo", "evaluate", "report", "fit", "apply", "monitor"):
         assert "Examples:" in run(command, "--help").output
 
 

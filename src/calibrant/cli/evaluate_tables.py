@@ -12,7 +12,7 @@ from calibrant.cli.tables import console, progress
 from calibrant.frames.engines.choosing import files
 from calibrant.frames.evaluate import evaluate
 
-__all__ = ["Tables", "evaluate_tables", "table_options"]
+__all__ = ["Tables", "count_tables", "evaluate_tables", "table_options", "write_result"]
 
 SHOWN = ("n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier", "ece", "ece_bound")
 
@@ -40,7 +40,7 @@ def table_options(command):
     """The options of :class:`Tables`."""
     path = click.Path(dir_okay=False, path_type=Path)
     for option in (
-        click.option("-o", "--output", type=path, help="Tables: write the slices to this .json or .parquet file."),
+        click.option("-o", "--output", type=path, help="Tables: write the result to this .json or .parquet file."),
         click.option("--resume", type=path, metavar="PATH", help="Tables: keep the sums there after each file, and go on from them."),
         click.option("--predicted", metavar="NAME", help="Tables: column of predicted classes, with --score."),
         click.option("--score", metavar="NAME", help="Tables: column of the predicted class's probability, in place of all of them."),
@@ -53,8 +53,8 @@ def table_options(command):
     return command
 
 
-def evaluate_tables(source, tables, columns, bins, as_json):
-    """Evaluate, then print or write."""
+def count_tables(source, tables, columns, bins):
+    """(the evaluation, number of files) of the files, each counted once."""
     paths = files(source)
     probabilities = columns.probabilities or (None if tables.score else "p_*")
     if probabilities and "," in probabilities:
@@ -66,22 +66,29 @@ def evaluate_tables(source, tables, columns, bins, as_json):
             weight=columns.weight, classes=None if columns.classes is None else [part.strip() for part in columns.classes.split(",")],
             n_bins=bins, engine=tables.engine or "auto", checkpoint=tables.resume, progress=step,
         )  # fmt: skip
+    return found, len(paths)
+
+
+def evaluate_tables(source, tables, columns, bins, as_json):
+    """Evaluate, then print or write."""
+    found, n_files = count_tables(source, tables, columns, bins)
     if tables.output is not None:
-        _write(found, tables.output)
+        write_result(found, tables.output)
     if as_json:
-        click.echo(json.dumps({"files": len(paths), **found.to_dict()}, indent=1))
+        click.echo(json.dumps({"files": n_files, **found.to_dict()}, indent=1))
     elif tables.output is None:
-        _print(found, len(paths))
+        _print(found, n_files)
     else:
-        click.echo(f"{found.overall()['n']:,.0f} rows of {len(paths)} files: {tables.output}")
+        click.echo(f"{found.overall()['n']:,.0f} rows of {n_files} files: {tables.output}")
 
 
-def _write(found, output):
+def write_result(found, output):
+    """The frame of a result as .parquet, or else its dictionary as JSON."""
     with replacing(output, overwrite=True) as temporary:
         if output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)
         else:
-            temporary.write_text(json.dumps(found.to_dict(), indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8")
 
 
 def _print(found, n_files):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from calibrant._base.regression import RegressionCalibrator
 from calibrant.regression.conformal import ConformalIntervals
+from calibrant.regression.gaussian_process_scale import GaussianProcessScale
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.regression.interval import IntervalCalibration
 from calibrant.regression.isotonic_variance import IsotonicVariance
@@ -40,11 +41,12 @@ class RegressionCandidate:
 REGRESSION_CANDIDATES = (
     RegressionCandidate("uncalibrated", ForecastIdentity, 0.0, 0.0),
     RegressionCandidate("STD scaling", StdScaling, 1.0, 1.0),
-    RegressionCandidate("isotonic variance", IsotonicVariance, 2.0, 3.0, 100.0),
-    RegressionCandidate("variance binning", VarianceBinning, 2.0, 4.0, 100.0),
-    RegressionCandidate("quantile recalibration", QuantileRecalibration, 3.0, 3.0, 40.0),
-    RegressionCandidate("interval calibration", IntervalCalibration, 4.0, 5.0, 200.0),
-    RegressionCandidate("conformal intervals", ConformalIntervals, 4.0, 5.0, 500.0, ("crps",)),
+    RegressionCandidate("quantile recalibration", QuantileRecalibration, 2.0, 3.0, 40.0),
+    RegressionCandidate("isotonic variance", IsotonicVariance, 3.0, 3.0, 100.0),
+    RegressionCandidate("variance binning", VarianceBinning, 3.0, 4.0, 100.0),
+    RegressionCandidate("interval calibration", IntervalCalibration, 3.0, 5.0, 200.0),
+    RegressionCandidate("conformal intervals", ConformalIntervals, 3.0, 5.0, 500.0, ("crps",)),
+    RegressionCandidate("Gaussian-process scale", GaussianProcessScale, 100.0, 2.0, 50.0),
 )
 
 

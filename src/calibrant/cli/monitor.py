@@ -1,0 +1,85 @@
+"""``calibrant monitor``: has the calibration changed, since when, and what to do."""
+
+import json
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from calibrant.cli.evaluate_tables import Tables, count_tables, table_options, write_result
+from calibrant.cli.gate import FAILED
+from calibrant.cli.options import column_options
+from calibrant.cli.tables import console
+from calibrant.monitoring.over_time import monitor as watch
+from calibrant.monitoring.slices import worst_slices
+
+__all__ = ["monitor"]
+
+#: Slices shown in the terminal; --json has all.
+MOST_SHOWN = 20
+
+
+@click.command()
+@click.argument("source", metavar="FILES")
+@column_options()
+@table_options
+@click.option("--reference", metavar="FILES", help="Rows whose calibration is the standard; default perfect calibration.")
+@click.option("--alpha", default=0.05, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              help="Probability that a calibrated stream ever raises the alarm.")  # fmt: skip
+@click.option("--tolerance", default=0.01, show_default=True, type=click.FloatRange(0, 1, max_open=True),
+              help="Gaps between accuracy and confidence up to this are no drift.")  # fmt: skip
+@click.option("--bins", default=15, show_default=True, type=click.IntRange(1), help="Bins of the score.")
+@click.option("--fail", is_flag=True, help="Exit with 3 if an alarm is on.")
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
+@click.pass_context
+def monitor(ctx, source, columns, reference, alpha, tolerance, bins, fail, as_json, **tables):
+    """Watch the calibration of FILES over --time: an alarm with a stated rate of false ones, and advice.
+
+    Parquet files are counted out of core, by --by and by --every of --time; with --resume only new files are read.
+    The alarm holds however often you look.
+
+    \b
+    Examples:
+      calibrant monitor "logs/*.parquet" --time when --every week
+      calibrant monitor "logs/*.parquet" --time when --by model --resume sums.calibrant --json
+      calibrant monitor "logs/2026/*.parquet" --time when --reference "validation/*.parquet" --fail
+    """
+    tables = Tables(**tables)
+    if tables.time is None:
+        raise click.UsageError("name the column of times: --time when")
+    if columns.weight is not None:
+        raise click.UsageError("weights void the rate of false alarms; leave --weight out.")
+    evaluation, _ = count_tables(source, tables, columns, bins)
+    standard = None
+    if reference is not None:
+        standard, _ = count_tables(reference, Tables(engine=tables.engine, score=tables.score, predicted=tables.predicted), columns, bins)
+    found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
+    worst = worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance) if found.by else None
+    if tables.output is not None:
+        write_result(found, tables.output)
+    if as_json:
+        click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
+    else:
+        _print(found, worst)
+    if fail and (found.overall.alarm_ or found.alarms):
+        ctx.exit(FAILED)
+
+
+def _print(found, worst):
+    out = console()
+    if worst is not None:
+        table = Table(title=f"Slices, worst first (a false share of at most {worst.alpha:g} among those flagged)", title_justify="left")
+        for name in [*worst.by, "rows", "confidence", "accuracy", "adjusted p", "flagged", "alarm"]:
+            table.add_column(name, justify="left" if name in worst.by else "right")
+        for i, values in enumerate(worst.slices[:MOST_SHOWN]):
+            numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")
+            alarm = found.slices[values].alarm_time_
+            table.add_row(
+                *map(escape, map(str, values)), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else escape(str(alarm))
+            )
+        out.print(table)
+    advice = found.overall.advice()
+    out.print(escape(f"All rows: {advice.decision}: {advice.reason}."), soft_wrap=True)
+    for values in found.alarms[:MOST_SHOWN]:
+        advice = found.slices[values].advice()
+        out.print(escape(f"{', '.join(map(str, values))}: {advice.decision}: {advice.reason}."), soft_wrap=True)

@@ -1,0 +1,88 @@
+"""Calibration over time: the error of each batch with its interval, and the evidence that it has changed."""
+
+import numpy as np
+
+from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+
+__all__ = ["DriftDisplay"]
+
+
+class DriftDisplay:
+    """Calibration error by time with its interval, and below it the evidence for drift up to the alarm.
+
+    Make one with :meth:`from_monitor`; the constructor takes a curve already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : DriftCurve
+    threshold : float
+        Evidence at which the alarm goes off.
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : DriftCurve
+        The numbers drawn; :meth:`frame` gives them as a table.
+    ax_, evidence_ax_, figure_ : matplotlib axes of the error, of the evidence below it, and their figure, once drawn.
+
+    Notes
+    -----
+    The points are the error freed of noise: a batch whose interval reaches 0 shows nothing by itself. Many such batches together may:
+    that is what the evidence adds up, and the alarm is where it crosses its line.
+
+    Examples
+    --------
+    >>> from calibrant import CalibrationMonitor
+    >>> monitor = CalibrationMonitor().update([0.9, 0.8, 0.7], [1, 1, 0], time="Monday").update([0.6, 0.9], [1, 1], time="Tuesday")
+    >>> display = DriftDisplay(monitor.curve(), monitor.threshold_)
+    >>> display.frame()["time"].tolist()
+    ['Monday', 'Tuesday']
+    """
+
+    def __init__(self, curve, threshold, *, name=None):
+        self.curve = curve
+        self.threshold = threshold
+        self.name = name
+
+    @classmethod
+    def from_monitor(cls, monitor, *, level=0.95, name=None, ax=None):
+        """Draw what a :class:`calibrant.CalibrationMonitor` has seen; a level of the intervals, a title and the axes to draw on."""
+        return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
+
+    def frame(self):
+        """One row a batch, as a pandas data frame."""
+        return self.curve.frame()
+
+    def plot(self, ax=None, *, name=None):
+        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        ax = draw_axes(ax, "DriftDisplay")
+        self.ax_, self.figure_ = ax, ax.figure
+        curve, place = self.curve, np.arange(len(self.curve.time))
+        draw_grid(ax)
+        self.bands_ = ax.vlines(place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
+        (self.line_,) = ax.plot(place, curve.error, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
+        ax.set(ylim=(0, None), ylabel="Calibration error")
+        ax.tick_params(labelbottom=False)
+        self.evidence_ax_ = self._draw_evidence(ax, place)
+        self._draw_alarm(place)
+        show_title(ax, name or self.name)
+        return self
+
+    def _draw_evidence(self, ax, place):
+        below = ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
+        draw_grid(below)
+        self.limit_ = below.axhline(np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        (self.evidence_,) = below.plot(place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4)
+        below.set(ylabel="Evidence (log10)", xlabel="Time")
+        shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 8)).round().astype(int)) if len(place) else []
+        below.set_xticks(shown, [str(self.curve.time[i]) for i in shown], rotation=30, ha="right")
+        return below
+
+    def _draw_alarm(self, place):
+        """A line through both axes at the first batch with the alarm on."""
+        self.alarm_ = [
+            axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
+            for axes in (self.ax_, self.evidence_ax_)
+            if self.curve.alarm.any()
+        ]

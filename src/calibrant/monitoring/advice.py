@@ -1,0 +1,64 @@
+"""Re-fit or leave: what the evidence of drift and the gain to be had say together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant.monitoring.refit_gain import refit_gain
+from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
+
+__all__ = ["Advice", "advise"]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do with the calibration, and why.
+
+    Attributes
+    ----------
+    decision : "leave" (no evidence of drift), "re-fit" (drift, and a re-fit gains), or "wait" (drift, but the rows since then do not
+        show a gain yet).
+    reason : one sentence.
+    since : time of the batch at which the change most likely began, or None without an alarm.
+    rows : rows since then, or seen in all without an alarm.
+    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence, out of fold; nan without an alarm, or
+        with too few rows.
+    """
+
+    decision: str
+    reason: str
+    since: Any
+    rows: float
+    gain: float
+    standard_error: float
+
+    def to_dict(self) -> dict:
+        """Ready for JSON: nan becomes None."""
+        return {name: None if value != value else value for name, value in vars(self).items()}
+
+
+def advise(monitor) -> Advice:
+    """The advice for a :class:`CalibrationMonitor`."""
+    said = f"evidence {_short(monitor.evidence_)}, alarm at {monitor.threshold_:g}"
+    if not monitor.alarm_:
+        reason = f"no drift shown in {monitor.n_:,.0f} rows ({said})"
+        return Advice("leave", reason, None, monitor.n_, float("nan"), float("nan"))
+    start = monitor.since()
+    sums = np.sum(monitor.batches_[start:], axis=0)
+    rows, since = float(sums[:, 0].sum()), monitor.times_[start]
+    found = f"the calibration has changed, most likely since {since} ({said})"
+    if rows < LEAST_ROWS:
+        reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
+        return Advice("wait", reason, since, rows, float("nan"), float("nan"))
+    gain, error = refit_gain(sums)
+    size = f"{gain:.4f} ± {error:.4f}"
+    if gain <= EVIDENCE * error:
+        reason = f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log loss lower by {size})"
+        return Advice("wait", reason, since, rows, gain, error)
+    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the confidence out of fold"
+    return Advice("re-fit", reason, since, rows, gain, error)
+
+
+def _short(value):
+    return f"{value:.3g}" if np.isfinite(value) else "beyond 1e308"

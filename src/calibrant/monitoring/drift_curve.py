@@ -1,0 +1,56 @@
+"""Calibration over time, batch by batch: the numbers that are drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._base.interval import require_level
+from calibrant._base.record import Record
+from calibrant._kernels.debias import binned_errors, inverted_limits
+from calibrant._kernels.quotient import quotient
+
+__all__ = ["DriftCurve", "drift_curve"]
+
+N_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class DriftCurve(Record):
+    """One row a batch: its time, rows, confidence and accuracy, calibration error as measured, the error freed of noise with its interval,
+    the logarithm of the evidence for drift after it, and whether the alarm was on."""
+
+    time: np.ndarray
+    n: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    ece: np.ndarray
+    error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    log_evidence: np.ndarray
+    alarm: np.ndarray
+
+
+def drift_curve(monitor, level=0.95) -> DriftCurve:
+    """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded. Without a level there are no intervals."""
+    if level is not None:
+        require_level(level)
+    batches = np.array(monitor.batches_).reshape(-1, len(monitor.low_), 3)
+    n, total, hits = batches.sum(axis=1).T
+    error, low, high = np.array([_limits(sums, level) for sums in batches]).reshape(-1, 3).T
+    path = np.array(monitor.path_)
+    alarm = np.maximum.accumulate(path >= np.log(monitor.threshold_))
+    time = np.array(monitor.times_, dtype=object)
+    ece = binned_errors(batches[..., 0], batches[..., 1] - batches[..., 2], 1)
+    return DriftCurve(time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm)
+
+
+def _limits(sums, level):
+    """(error freed of noise, low, high) of one batch; nan without rows, or without a level."""
+    if level is None or not sums[:, 0].any():
+        return np.full(3, np.nan)
+    n, _, hits = np.rint(sums).astype(np.int64).T
+    share = hits / np.maximum(n, 1)
+    draws = np.repeat(sums[None], N_DRAWS, axis=0)
+    draws[..., 2] = np.random.default_rng(0).binomial(n, share, (N_DRAWS, len(n)))
+    return inverted_limits(sums[None], draws[:, None], 1, level)[:3]

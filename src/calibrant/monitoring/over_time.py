@@ -1,0 +1,156 @@
+"""An evaluation by slice and time, watched slice by slice."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._base.extras import import_extra
+from calibrant.errors import InputError
+from calibrant.monitoring.monitor import CalibrationMonitor
+
+__all__ = ["Monitoring", "monitor"]
+
+
+@dataclass(frozen=True, eq=False)
+class Monitoring:
+    """Monitors of all rows together and of each slice.
+
+    Attributes
+    ----------
+    overall : CalibrationMonitor of all rows, at alpha.
+    slices : dict from the slice's values to its CalibrationMonitor, each at alpha / number of slices, so that the probability of any
+        false alarm among them is at most alpha; empty without slices.
+    by : names of what the rows are sliced by besides time.
+    alpha : float
+    """
+
+    overall: CalibrationMonitor
+    slices: dict
+    by: list
+    alpha: float
+
+    @property
+    def alarms(self) -> list:
+        """The slices with an alarm, the strongest evidence first."""
+        found = [name for name, each in self.slices.items() if each.alarm_]
+        return sorted(found, key=lambda name: -max(self.slices[name].path_))
+
+    def frame(self):
+        """One row a slice and time, the slices' curves one after the other (that of all rows where there are no slices).
+
+        Of the slices' errors there are no intervals, which would take long for thousands; ``slices[...].curve()`` has them.
+        """
+        pandas = import_extra("pandas", "a data frame of monitors", "frames")
+        parts = [each.curve(level=None).frame() for each in self.slices.values()] or [self.overall.curve().frame()]
+        for part, values in zip(parts, self.slices, strict=False):
+            for j, name in enumerate(self.by):
+                part.insert(j, name, [values[j]] * len(part))
+        return pandas.concat(parts, ignore_index=True)
+
+    def to_dict(self) -> dict:
+        """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence, advice and curve (see :meth:`frame`)."""
+        slices = [dict(zip(self.by, map(_plain, values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
+        return {"alpha": self.alpha, "by": self.by, "overall": _said(self.overall, 0.95), "slices": slices}
+
+
+def monitor(evaluation, *, time=None, alpha=0.05, tolerance=0.01, reference=None) -> Monitoring:
+    """Watch the calibration over time of all rows and of each slice, from the sums of an evaluation.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        As ``calibrant.evaluate(..., by=[...], time=...)`` gives it.
+    time : str, optional
+        The name in ``evaluation.by`` that orders the batches; default the last, where ``time=`` puts it.
+    alpha : float, default 0.05
+        Probability that a calibrated stream ever raises the alarm: for all rows, and once more for any of the slices.
+    tolerance : float, default 0.01
+        Gaps between accuracy and confidence up to this count as calibrated.
+    reference : Evaluation, optional
+        With the same bins: the claim is then its calibration rather than perfect calibration; that of the same slice, where it is sliced
+        as ``evaluation`` is without time, else that of all its rows.
+
+    Returns
+    -------
+    Monitoring
+        ``.overall``, ``.slices``, ``.alarms``, ``.frame()``, ``.to_dict()``.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation of each new one and ask again, as often
+    as you like, but leave out a bucket that is still filling. Rows must be independent, so an evaluation with weights does not keep
+    the rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import calibrant as cb
+    >>> rng = np.random.default_rng(0)
+    >>> p, day = rng.uniform(0.5, 1.0, 4000), np.repeat(np.arange(20), 200)
+    >>> y = (rng.uniform(size=4000) < np.where(day < 10, p, p - 0.2)).astype(int)
+    >>> found = monitor(cb.evaluate(pd.DataFrame({"p": p, "label": y, "day": day}), probabilities="p", by="day"))
+    >>> found.overall.alarm_, found.overall.advice().since
+    (True, 10)
+    """
+    time = evaluation.by[-1:] if time is None else [time]
+    if len(time) != 1 or time[0] not in evaluation.by:
+        raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {time[0] if time else None!r}.")
+    at = evaluation.by.index(time[0])
+    by = [name for name in evaluation.by if name != time[0]]
+    times, bins, _ = evaluation.state.by(lambda group: (group[at],))
+    options = {"alpha": alpha, "tolerance": tolerance}
+    overall = _watched([when for (when,) in times], bins, _claim(reference, evaluation, by, None), options)
+    if not by:
+        return Monitoring(overall, {}, by, alpha)
+    parts, bins, _ = evaluation.state.by(lambda group: (*group[:at], *group[at + 1 : -1], group[at]))
+    rows: dict = {}
+    for i, part in enumerate(parts):
+        rows.setdefault(part[:-1], []).append(i)
+    options["alpha"] = alpha / len(rows)
+    slices = {
+        name: _watched([parts[i][-1] for i in own], bins[own], _claim(reference, evaluation, by, name), options)
+        for name, own in rows.items()
+    }
+    return Monitoring(overall, slices, by, alpha)
+
+
+def _watched(times, bins, claim, options):
+    made = CalibrationMonitor(n_bins=bins.shape[1], **options)
+    if claim is not None:
+        made.fit_sums(claim)
+    for when, sums in zip(times, bins, strict=True):
+        made.update_sums(sums, time=when)
+    return made
+
+
+def _claim(reference, evaluation, by, slice_):
+    """Sums of the reference for one slice (None: all rows), or None without a reference."""
+    if reference is None:
+        return None
+    ours, theirs = ({k: v.state.settings[k] for k in ("n_bins", "grid")} for v in (evaluation, reference))
+    if ours != theirs:
+        raise InputError(f"reference must have the bins of the evaluation, {ours}; got {theirs}.")
+    if slice_ is None or reference.by != by:
+        return reference.state.by(lambda group: ())[1][0]
+    parts, bins, _ = reference.state.by(lambda group: group[:-1])
+    return bins[parts.index(slice_)] if slice_ in parts else np.zeros(bins.shape[1:])
+
+
+def _said(each, level):
+    curve = each.curve(level=level)
+    columns = {name: [_plain(v) for v in values] for name, values in curve.to_dict().items()}
+    return {
+        "n": each.n_, "alarm": each.alarm_, "alarm_time": each.alarm_time_, "log_evidence": each.log_evidence_,
+        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": columns,
+    }  # fmt: skip
+
+
+def _plain(value):
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str) or value is None else str(value)

@@ -1,0 +1,153 @@
+"""The worst slices of an evaluation, tested each, with the number of slices taken into account."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from calibrant._base.extras import import_extra
+from calibrant._kernels.quotient import quotient
+from calibrant.errors import InputError
+
+__all__ = ["SliceTests", "worst_slices"]
+
+#: Bins whose hits can vary by less than this are tested together: each bin alone would only add noise.
+LEAST_VARIANCE = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class SliceTests:
+    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap.
+
+    Attributes
+    ----------
+    by : names of what the rows are sliced by.
+    slices : list of tuples, the values.
+    n, confidence, accuracy, gap : (S,) arrays; the gap is accuracy minus confidence.
+    p_value, adjusted : (S,) of each slice alone, and with all slices taken into account.
+    flagged : (S,) bool, adjusted <= alpha.
+    alpha, method : as asked for.
+    """
+
+    by: list
+    slices: list
+    n: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    gap: np.ndarray
+    p_value: np.ndarray
+    adjusted: np.ndarray
+    flagged: np.ndarray
+    alpha: float
+    method: str
+
+    def columns(self) -> dict:
+        """Column name -> values, one a slice."""
+        keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
+        return keys | {name: getattr(self, name) for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")}
+
+    def frame(self):
+        """One row a slice, worst first, as a pandas data frame."""
+        return import_extra("pandas", "a data frame of slices", "frames").DataFrame(self.columns())
+
+    def to_dict(self) -> dict:
+        """Ready for JSON."""
+        columns = {name: values.tolist() if hasattr(values, "tolist") else list(values) for name, values in self.columns().items()}
+        rows = [{name: values[i] for name, values in columns.items()} for i in range(len(self.slices))]
+        return {"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows}
+
+
+def worst_slices(evaluation, *, by=None, alpha=0.05, method="bh", tolerance=0.0) -> SliceTests:
+    r"""Test the calibration of every slice of an evaluation, and say which are off, with the number of slices taken into account.
+
+    .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b - \epsilon) \le h_b) \right\},
+        \qquad p = P\Big(\chi^2_{2m} \ge -2 \sum_b \log p_b\Big)
+
+    over the m bins of a slice. Hits of rows with different scores have thinner tails than the binomial distribution B at their mean, one
+    row or more away from it (Hoeffding), so p is valid for any number of rows.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        As :func:`calibrant.evaluate` gives it; its sums are enough.
+    by : list of str, optional
+        Some of the names in ``evaluation.by``, the rows being joined over the others; default all.
+    alpha : float, default 0.05
+    method : {"bh", "holm"}
+        "bh" (Benjamini-Hochberg): among the slices flagged, the expected share of false ones is at most alpha. "holm": the probability
+        that any is false is at most alpha.
+    tolerance : float, default 0
+        Gaps up to this are not tested for.
+
+    Returns
+    -------
+    SliceTests
+        ``.frame()``, ``.to_dict()``, worst first.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Use it on one period of time; to watch many, one after the other, use :func:`calibrant.monitor`. Sums of weighted rows make it reject
+    too often: the rows must be independent.
+
+    References
+    ----------
+    Hoeffding, "On the distribution of the number of successes in independent trials", Annals of Mathematical Statistics 27, 1956.
+    Benjamini and Hochberg, "Controlling the false discovery rate", JRSS B 57, 1995. Holm, Scandinavian Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import calibrant as cb
+    >>> logs = pd.DataFrame({"p": [0.9] * 200, "label": [1] * 90 + [0] * 10 + [1] * 60 + [0] * 40, "site": ["a"] * 100 + ["b"] * 100})
+    >>> found = cb.worst_slices(cb.evaluate(logs, probabilities="p", by="site"))
+    >>> found.slices, found.flagged.tolist()
+    ([('b',), ('a',)], [True, False])
+    """
+    if method not in ("bh", "holm"):
+        raise InputError(f'method must be "bh" or "holm"; got {method!r}.')
+    names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)
+    unknown = [name for name in names if name not in evaluation.by]
+    if unknown or not names:
+        raise InputError(f"by must be some of {evaluation.by}; got {by!r}.")
+    at = [evaluation.by.index(name) for name in names]
+    slices, bins, _ = evaluation.state.by(lambda group: tuple(group[j] for j in at))
+    p = np.array([_p_value(sums, tolerance) for sums in bins])
+    adjusted = _adjusted(p, method)
+    n, total, hits = bins.sum(axis=1).T
+    confidence, accuracy = quotient(total, n), quotient(hits, n)
+    order = np.lexsort([-np.abs(accuracy - confidence), p])
+    n, confidence, accuracy, p, adjusted = (column[order] for column in (n, confidence, accuracy, p, adjusted))
+    slices = [slices[i] for i in order]
+    return SliceTests(names, slices, n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha, alpha, method)
+
+
+def _p_value(sums, tolerance):
+    """Of one slice's bins (B, 3)."""
+    share = quotient(sums[:, 1], sums[:, 0])
+    small = sums[:, 1] * (1.0 - np.where(sums[:, 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
+    n, total, hits = np.concatenate([sums[~small], sums[small].sum(axis=0, keepdims=True)]).T
+    n, total, hits = (column[n > 0.0] for column in (n, total, hits))
+    score = total / n
+    above = _tail(hits, n, np.minimum(score + tolerance, 1.0))
+    below = _tail(n - hits, n, np.minimum(1.0 - score + tolerance, 1.0))
+    p = np.clip(2.0 * np.minimum(above, below), np.finfo(np.float64).tiny, 1.0)
+    return float(stats.chi2.sf(-2.0 * np.log(p).sum(), 2 * len(p)))
+
+
+def _tail(hits, n, rate):
+    """P(B(n, rate) >= hits), 1 where the hits are less than one above what is expected: there the bound does not hold."""
+    tail = np.where(hits > 0.0, special.betainc(np.maximum(hits, 1e-300), np.maximum(n - hits, 0.0) + 1.0, rate), 1.0)
+    return np.where(hits >= n * rate + 1.0, tail, 1.0)
+
+
+def _adjusted(p, method):
+    if method == "bh":
+        return stats.false_discovery_control(p, method="bh")
+    order = np.argsort(p)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return adjusted

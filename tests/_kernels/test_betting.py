@@ -1,0 +1,83 @@
+"""The bets: their expected value under the claim, by enumerating every outcome, and by the sum over starts written out."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import special
+
+from calibrant._kernels.betting import ALTERNATIVES, N_ALTERNATIVES, likeliest_start, log_evidence, log_factors, next_stakes
+
+
+def money(batches, low, high):
+    """Evidence after the batches."""
+    stakes = np.full(N_ALTERNATIVES, -np.inf)
+    for count, sums in enumerate(batches, start=1):
+        stakes = next_stakes(stakes, count, log_factors(sums, low, high))
+    return np.exp(log_evidence(stakes, len(batches)))
+
+
+def expected_money(scores, rates, bins, tolerance=0.0, n_bins=2):
+    """Mean of the evidence after the batches over every outcome of rows with these scores and rates, lists of lists."""
+    low, high = np.full(n_bins, -tolerance), np.full(n_bins, tolerance)
+    flat, total = np.concatenate(rates), 0.0
+    for outcome in product([0.0, 1.0], repeat=len(flat)):
+        hits = np.split(np.array(outcome), np.cumsum([len(s) for s in scores])[:-1])
+        batches = [
+            np.stack([np.bincount(b, weights=w, minlength=n_bins) for w in (np.ones(len(s)), s, h)], axis=1)
+            for s, b, h in zip(scores, bins, hits, strict=True)
+        ]
+        total += np.prod(np.where(np.array(outcome) == 1.0, flat, 1.0 - flat)) * money(batches, low, high)
+    return total
+
+
+def test_under_calibration_the_money_stays_one_on_average():
+    scores = [[0.3, 0.3, 0.8], [0.25, 0.9, 0.9, 0.9], [0.6]]
+    assert expected_money(scores, scores, [[0, 0, 1], [0, 1, 1, 1], [1]]) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_that_differ_within_a_bin_never_make_it_more(seed):
+    rng = np.random.default_rng(seed)
+    scores = [rng.uniform(size=4), rng.uniform(size=5)]
+    bins = [rng.integers(0, 2, len(s)) for s in scores]
+    assert expected_money(scores, scores, bins) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_gaps_within_the_tolerance_never_make_it_more(side):
+    rng = np.random.default_rng(7)
+    scores = [rng.uniform(size=4), np.array([0.0, 0.03, 0.98, 1.0])]
+    bins = [rng.integers(0, 2, len(s)) for s in scores]
+    rates = [np.clip(s + side * 0.05, 0.0, 1.0) for s in scores]
+    assert expected_money(scores, rates, bins, tolerance=0.05) <= 1.0 + 1e-9
+    middle = [[0.5] * 4] * 2
+    assert expected_money(middle, [[0.5 + side * 0.4] * 4] * 2, [[0] * 4] * 2, tolerance=0.05) > 1.0
+
+
+def test_the_sum_over_starts_and_alternatives_written_out():
+    rng = np.random.default_rng(0)
+    batches = [np.array([[50.0, 10.0, rng.integers(5, 15)], [50.0, 40.0, rng.integers(30, 45)]]) for _ in range(6)]
+    zero = np.zeros(2)
+    ratios = []
+    for sums in batches:
+        n, total, hits = sums.T
+        rate = special.expit(ALTERNATIVES[:, :1] + ALTERNATIVES[:, 1:] * special.logit(total / n))
+        ratios.append(np.prod((rate / (total / n)) ** hits * ((1.0 - rate) / (1.0 - total / n)) ** (n - hits), axis=1))
+    want = 1.0 / 7.0 + sum(np.mean(np.prod(ratios[j:], axis=0)) / ((j + 1) * (j + 2)) for j in range(6))
+    assert money(batches, zero, zero) == pytest.approx(want, rel=1e-9)
+    assert N_ALTERNATIVES == 134
+
+
+def test_impossible_outcomes_are_beyond_doubt_and_certain_ones_cost_nothing():
+    low = high = np.zeros(1)
+    assert money([np.array([[100.0, 100.0, 90.0]])], low, high) > 1e30
+    assert money([np.array([[100.0, 0.0, 10.0]])], low, high) > 1e30
+    assert money([np.array([[100.0, 100.0, 100.0]])], low, high) <= 1.0 + 1e-9
+    assert money([np.zeros((1, 3))], low, high) == pytest.approx(1.0)
+
+
+def test_the_likeliest_start_is_where_the_rates_change():
+    good, bad = np.array([[200.0, 160.0, 160.0]]), np.array([[200.0, 160.0, 130.0]])
+    factors = np.array([log_factors(sums, np.zeros(1), np.zeros(1)) for sums in [good] * 8 + [bad] * 4])
+    assert likeliest_start(factors) == 8

@@ -1,0 +1,53 @@
+"""The command that watches."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+
+pytest.importorskip("polars")
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def logs(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 4000
+    frame = pandas.DataFrame({"p_no": 0.0, "p_yes": rng.uniform(0.5, 1.0, n), "model": np.where(np.arange(n) % 2, "new", "old")})
+    frame["p_no"] = 1.0 - frame["p_yes"]
+    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(n) // 200, unit="D")
+    rate = np.where((np.arange(n) >= 2000) & (frame["model"] == "new"), frame["p_yes"] - 0.25, frame["p_yes"])
+    frame["label"] = np.where(rng.uniform(size=n) < rate, "yes", "no")
+    (tmp_path / "logs").mkdir()
+    for i, part in enumerate(np.array_split(np.arange(n), 4)):
+        frame.iloc[part].to_parquet(tmp_path / "logs" / f"{i}.parquet")
+    return frame
+
+
+def test_it_says_what_has_changed_and_what_to_do(run, logs):
+    text = run("monitor", "logs/*.parquet", "--time", "when", "--by", "model").output
+    assert "All rows: re-fit: the calibration has changed" in text
+    assert "new: re-fit" in text
+    assert "old: " not in text
+
+
+def test_json_equals_the_function(run, logs):
+    found = json.loads(run("monitor", "logs/*.parquet", "--time", "when", "--by", "model", "--json").output)
+    want = cb.monitor(cb.evaluate(logs, probabilities="p_*", time="when", by="model"))
+    assert found["overall"]["curve"]["log_evidence"] == pytest.approx(want.overall.path_)
+    assert [s["model"] for s in found["slices"]] == ["new", "old"]
+    assert found["worst_slices"]["slices"][0]["model"] == "new"
+
+
+def test_the_exit_code_tells(run, logs, tmp_path):
+    run("monitor", "logs/*.parquet", "--time", "when", "--fail", code=3)
+    run("monitor", "logs/0.parquet", "--time", "when", "--fail", "--resume", "sums.calibrant")
+    run("monitor", "logs/*.parquet", "--time", "when", "--fail", "--reference", "logs/3.parquet", "-o", "out.parquet", code=3)
+    assert len(pandas.read_parquet(tmp_path / "out.parquet")) == 20
+
+
+def test_wrong_usage(run, logs):
+    assert "--time when" in run("monitor", "logs/*.parquet", code=2).output
+    assert "void the rate" in run("monitor", "logs/*.parquet", "--time", "when", "--weight", "p_no", code=2).output

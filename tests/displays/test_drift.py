@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+import calibrant as cb
+
+pytest.importorskip("matplotlib").use("Agg")
+
+
+def _monitor(gap):
+    rng = np.random.default_rng(0)
+    monitor = cb.CalibrationMonitor()
+    for t in range(12):
+        p = rng.uniform(0.5, 1.0, 200)
+        monitor.update(p, (rng.uniform(size=200) < p - gap * (t >= 6)).astype(int), time=f"day {t}")
+    return monitor
+
+
+def test_draws_its_numbers_and_the_alarm():
+    from matplotlib.figure import Figure
+
+    monitor = _monitor(0.25)
+    display = cb.DriftDisplay.from_monitor(monitor, name="$a", ax=Figure().add_subplot())
+    assert display.line_.get_ydata().tolist() == display.curve.error.tolist()
+    np.testing.assert_allclose(display.evidence_.get_ydata(), np.array(monitor.path_) / np.log(10.0))
+    assert display.limit_.get_ydata()[0] == pytest.approx(np.log10(20.0))
+    assert {f"day {line.get_xdata()[0]}" for line in display.alarm_} == {monitor.alarm_time_}
+    assert display.ax_.get_title() == "$a"
+    assert display.frame()["time"].tolist() == monitor.times_
+
+
+def test_no_alarm_no_line():
+    from matplotlib.figure import Figure
+
+    assert cb.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_subplot()).alarm_ == []

@@ -1,0 +1,41 @@
+"""The gain of a re-fit from sums, against the gain seen on new rows."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant import metrics
+from calibrant.monitoring.refit_gain import refit_gain
+
+
+def rows(n, sharp, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.02, 0.98, n)
+    rate = 1.0 / (1.0 + ((1.0 - p) / p) ** sharp)
+    return p, (rng.uniform(size=n) < rate).astype(int)
+
+
+def sums_of(p, y):
+    return cb.CalibrationMonitor(target="positive", n_bins=50).update(p, y).batches_[0]
+
+
+def test_it_is_what_new_rows_show():
+    p, y = rows(20_000, 0.5, 0)
+    gain, error = refit_gain(sums_of(p, y))
+    new, y_new = rows(20_000, 0.5, 1)
+    calibrated = cb.Platt().fit(p, y).predict(new)
+    seen = metrics.log_loss(y_new, new) - metrics.log_loss(y_new, calibrated)
+    assert gain == pytest.approx(seen, abs=3.0 * error + 0.002)
+    assert gain > 10.0 * error
+
+
+def test_nothing_is_gained_where_nothing_is_wrong_and_it_says_the_same_twice():
+    sums = sums_of(*rows(500, 1.0, 0))
+    gain, error = refit_gain(sums)
+    assert gain < error
+    assert refit_gain(sums) == (gain, error)
+
+
+@pytest.mark.parametrize("sums", [[[30.0, 30.0, 30.0]], [[20.0, 0.0, 20.0]], [[25.0, 20.0, 12.0], [0.0, 0.0, 0.0]]])
+def test_few_rows_and_certainty_stay_finite(sums):
+    assert np.isfinite(refit_gain(np.array(sums))).all()
