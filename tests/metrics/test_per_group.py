@@ -90,3 +90,38 @@ def test_refuses_groups_of_another_length_and_groups_too_small():
 def test_one_pass_gives_what_the_template_gives_group_by_group(metric):
     record = read(P, Y, sample_weight=WEIGHT + 1.0)
     np.testing.assert_allclose(metric._group_totals(record, GROUP, 12), Metric._group_totals(metric, record, GROUP, 12), rtol=1e-12)
+
+
+MEAN, STD = RNG.normal(size=N), np.exp(0.4 * RNG.normal(size=N))
+OUTCOME = MEAN + STD * np.where(GROUP == 7, 3.0, 1.0) * RNG.normal(size=N)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        metrics.negative_log_likelihood,
+        metrics.root_mean_squared_error,
+        metrics.interval_calibration_error,
+        metrics.expected_normalized_calibration_error,
+        metrics.uncertainty_calibration_error._with({"cells": 16}),
+        metrics.quantile_calibration_error,
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
+def test_each_group_of_a_regression_has_the_value_of_its_rows(metric, weight):
+    got = metrics.per_group(metric, OUTCOME, MEAN, GROUP, std=STD, sample_weight=weight)
+    assert got.group.tolist() == list(range(12))
+    for j, value in zip(got.group, got.value, strict=True):
+        rows = j == GROUP
+        own = metric(OUTCOME[rows], MEAN[rows], STD[rows], sample_weight=None if weight is None else weight[rows])
+        assert value == pytest.approx(own, rel=1e-9)
+
+
+def test_the_worst_group_of_a_regression_is_found():
+    for metric in (metrics.negative_log_likelihood, metrics.expected_normalized_calibration_error):
+        found = metrics.worst_group(metric, OUTCOME, (MEAN, STD), GROUP, n_resamples=100)
+        assert found.group == 7
+        assert found.interval.low > metric(OUTCOME, MEAN, STD)
+    with pytest.raises(InputError, match="one output"):
+        metrics.per_group(metric, np.zeros((2, 2)), np.zeros((2, 2)), [0, 1], std=np.ones((2, 2)))

@@ -2,10 +2,10 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from calibrant import metrics
+from calibrant import CalibratedRegressor, StdScaling, metrics
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -49,3 +49,37 @@ def test_it_pickles_takes_weights_and_says_what_it_is():
     weight = np.arange(300) % 3
     assert score(model, X, Y, sample_weight=weight) == pytest.approx(score(model, np.repeat(X, weight, axis=0), np.repeat(Y, weight)))
     assert "LogLoss" in repr(score)
+
+
+def _regression():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    return X, X @ [1.0, 2.0, 0.0] + rng.normal(size=200)
+
+
+def test_regressors_are_scored_by_their_forecasts():
+    X, y = _regression()
+    model = BayesianRidge().fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    for metric in (metrics.negative_log_likelihood, metrics.continuous_ranked_probability_score, metrics.pinball_loss):
+        assert metrics.scorer(metric)(model, X, y) == -metric(y, mean, std)
+    wrapped = CalibratedRegressor(LinearRegression(), StdScaling()).fit(X, y)
+    forecast = wrapped.predict_distribution(X)
+    assert metrics.scorer(metrics.negative_log_likelihood)(wrapped, X, y) == -metrics.negative_log_likelihood(y, forecast)
+
+
+def test_plain_regressors_are_scored_as_scikit_learn_does():
+    X, y = _regression()
+    for metric, name in (
+        (metrics.mean_absolute_error, "mean_absolute_error"),
+        (metrics.root_mean_squared_error, "root_mean_squared_error"),
+    ):
+        ours = cross_val_score(LinearRegression(), X, y, scoring=metrics.scorer(metric))
+        assert ours == pytest.approx(cross_val_score(LinearRegression(), X, y, scoring=f"neg_{name}"))
+    with pytest.raises(InputError, match="standard deviations"):
+        metrics.scorer(metrics.negative_log_likelihood)(LinearRegression().fit(X, y), X, y)
+
+
+def test_a_calibration_error_of_regression_must_not_select():
+    with pytest.raises(InputError, match="use negative_log_likelihood or continuous_ranked_probability_score"):
+        metrics.scorer(metrics.expected_normalized_calibration_error)

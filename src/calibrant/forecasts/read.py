@@ -72,7 +72,7 @@ class ForecastRecord:
         """Normal scores of y."""
         return self.forecast._score(self.y)
 
-    def per_row(self, values, name) -> np.ndarray:
+    def per_row(self, values, name="values") -> np.ndarray:
         """Something said of each row given, (n given,), for the rows kept."""
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         n = len(self) if self.kept is None else len(self.kept)
@@ -95,6 +95,10 @@ class ForecastRecord:
             return
         for start in range(0, len(self), size):
             yield self.take(slice(start, start + size))
+
+    def checked_blocks(self):
+        """The blocks: the door has checked them."""
+        return self.blocks()
 
     def outputs(self) -> list["ForecastRecord"]:
         """One (n,) record for each output."""

@@ -6,9 +6,10 @@ import numpy as np
 
 from calibrant._base.metric import Interval
 from calibrant._base.record import Record
+from calibrant._kernels.groups import rows_by_group
 from calibrant.arrays import rows_named
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.metrics.door import read_for
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
@@ -34,7 +35,7 @@ class WorstGroup:
 
 
 def per_group(
-    metric, y_true, P, groups, *, level=0.95, sample_weight=None, classes=None, inputs="probability", **options
+    metric, y_true, P, groups, *, std=None, level=0.95, sample_weight=None, classes=None, inputs="probability", **options
 ) -> GroupValues:  # fmt: skip
     """The metric on the rows of each group.
 
@@ -44,9 +45,10 @@ def per_group(
     ----------
     metric : Metric
         With its options set, or with ``options`` given here.
-    y_true : (n,) labels
-    P : (n, K), or (n,) for binary
+    y_true : (n,) labels; for regression outcomes
+    P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     groups : (n,) of any kind of label
+    std : (n,), for regression
     level : float, default 0.95
         Of each group's own interval.
     sample_weight : (n,), optional
@@ -75,20 +77,11 @@ def per_group(
     (['a', 'b'], [0.5, 1.0])
     """
     metric = metric._with(options)
-    record, names, index = _grouped(y_true, P, groups, sample_weight, classes, inputs)
-    n = np.bincount(index, weights=record.weight, minlength=len(names)).astype(np.float64)
-    nothing = np.full(len(names), np.nan)
-    if not metric.mergeable:
-        order = np.argsort(index, kind="stable")
-        parts = np.split(order, np.flatnonzero(np.diff(index[order])) + 1)
-        return GroupValues(names, n, np.array([float(metric._value(record.take(rows))) for rows in parts]), nothing, nothing)
-    totals = metric._group_totals(record, index, len(names))
-    low, high = metric._limits(totals, level) or (nothing, nothing)
-    return GroupValues(names, n, metric._finalise(totals), low, high)
+    return _values(metric, *_grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs), level)
 
 
 def worst_group(
-    metric, y_true, P, groups, *, level=0.95, min_rows=30, method="auto", n_resamples=1000, random_state=0,
+    metric, y_true, P, groups, *, std=None, level=0.95, min_rows=30, method="auto", n_resamples=1000, random_state=0,
     sample_weight=None, classes=None, inputs="probability", **options,
 ) -> WorstGroup:  # fmt: skip
     """The group where the metric is surely worst: the one whose interval's better end is worst, at a level shared among all groups.
@@ -99,9 +92,10 @@ def worst_group(
     ----------
     metric : Metric
         One with a direction ("minimize" or "maximize"); its options are set, or given here as ``options``.
-    y_true : (n,) labels
-    P : (n, K), or (n,) for binary
+    y_true : (n,) labels; for regression outcomes
+    P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     groups : (n,) of any kind of label
+    std : (n,), for regression
     level : float, default 0.95
         That all intervals hold together (Bonferroni: each is made at 1 - (1 - level) / groups).
     min_rows : float, default 30
@@ -131,15 +125,15 @@ def worst_group(
     metric = metric._with(options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
-    record, names, index = _grouped(y_true, P, groups, sample_weight, classes, inputs)
-    values = per_group(metric, record.labels, record.values, index, sample_weight=record.weight, inputs=inputs)
+    record, names, index = _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs)
+    values = _values(metric, record, names, index, level)
     enough = np.flatnonzero((values.n >= min_rows) & np.isfinite(values.value))
     if len(enough) == 0:
         raise InputError(f"no group has {min_rows:g} rows; the largest has {values.n.max():g}; lower min_rows.")
     sign = 1.0 if metric.direction == "minimize" else -1.0
     level = 1.0 - (1.0 - level) / len(enough)
     if np.isfinite(values.low[enough]).all() and method in ("auto", "analytic"):
-        values = per_group(metric, record.labels, record.values, index, level=level, sample_weight=record.weight, inputs=inputs)
+        values = _values(metric, record, names, index, level)
         better_end = values.low if sign > 0 else values.high
         enough = enough[[int(np.argmax(sign * better_end[enough]))]]
     candidates = enough[np.argsort(-sign * values.value[enough], kind="stable")[:10]]
@@ -149,11 +143,23 @@ def worst_group(
     return WorstGroup(name.item() if isinstance(name, np.generic) else name, len(values.n), intervals[worst])
 
 
-def _grouped(y_true, P, groups, sample_weight, classes, inputs):
+def _values(metric, record, names, index, level):
+    """The metric in each group, for all at once where sums are enough."""
+    n = np.bincount(index, weights=record.weight, minlength=len(names)).astype(np.float64)
+    nothing = np.full(len(names), np.nan)
+    if not metric.mergeable:
+        parts = rows_by_group(index, len(names))
+        return GroupValues(names, n, np.array([float(metric._value(record.take(rows))) for rows in parts]), nothing, nothing)
+    totals = metric._group_totals(record, index, len(names))
+    low, high = metric._limits(totals, level) or (nothing, nothing)
+    return GroupValues(names, n, metric._finalise(totals), low, high)
+
+
+def _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs):
     """(record, names of the groups, group number of each row)."""
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+    record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
+    if metric.task == "regression" and len(record.forecast.shape) != 1:
+        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
     groups = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
     rows_named(groups, "groups", len(record) if record.kept is None else len(record.kept))
     if groups.ndim != 1:

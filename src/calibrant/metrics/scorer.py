@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 from calibrant.errors import InputError
+from calibrant.wrap.model_outputs import model_forecast
 
 __all__ = ["Scorer", "scorer"]
 
 
 class Scorer:
-    """``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``, greater is better.
+    """``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``, or of its forecast; greater is better.
 
     Parameters
     ----------
@@ -20,8 +23,14 @@ class Scorer:
         self.metric = metric
 
     def __call__(self, estimator, X, y, sample_weight=None) -> float:
-        """The metric on ``estimator.predict_proba(X)``, its sign turned where smaller is better."""
-        value = self.metric(y, estimator.predict_proba(X), classes=list(estimator.classes_), sample_weight=sample_weight)
+        """The metric on what the estimator says of ``X``, its sign turned where smaller is better; the mean over several outputs.
+
+        Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or ``predict``, whichever it has first.
+        """
+        if self.metric.task == "regression":
+            value = float(np.mean(self.metric(y, model_forecast(estimator, X), sample_weight=sample_weight)))
+        else:
+            value = self.metric(y, estimator.predict_proba(X), classes=list(estimator.classes_), sample_weight=sample_weight)
         return -value if self.metric.direction == "minimize" else value
 
     def __repr__(self):
@@ -35,8 +44,9 @@ def scorer(metric, *, allow_improper=False, **options) -> Scorer:
     ----------
     metric : Metric
         ``log_loss`` or ``brier_score`` (proper: the best choice), ``spherical_score``; ``accuracy``, ``confidence_auroc``,
-        ``area_under_risk_coverage``, ``coverage_at_risk`` to choose for the label or the ranking alone. Its options are set, or
-        given here as ``options``.
+        ``area_under_risk_coverage``, ``coverage_at_risk`` to choose for the label or the ranking alone. For regressors
+        ``negative_log_likelihood``, ``continuous_ranked_probability_score``, ``pinball_loss`` (proper), or
+        ``root_mean_squared_error``, ``mean_absolute_error`` of the means alone. Its options are set, or given here as ``options``.
     allow_improper : bool, default False
         Take a calibration error all the same, to report it beside a proper score.
 
@@ -64,11 +74,13 @@ def scorer(metric, *, allow_improper=False, **options) -> Scorer:
     [-0.2, -0.2]
     """
     metric = metric._with(options)
+    regression = metric.task == "regression"
+    proper = "negative_log_likelihood or continuous_ranked_probability_score" if regression else "log_loss or brier_score"
     if not metric.selects and not allow_improper:
         raise InputError(
             f"metric must be one that may select a model; {metric.name} is not (a useless model can have its best value); "
-            "use log_loss or brier_score, or pass allow_improper=True to report it beside them."
+            f"use {proper}, or pass allow_improper=True to report it beside them."
         )
     if metric.direction == "none":
-        raise InputError(f"metric must have a direction; {metric.name} has none; use log_loss or brier_score.")
+        raise InputError(f"metric must have a direction; {metric.name} has none; use {proper}.")
     return Scorer(metric)

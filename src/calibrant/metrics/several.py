@@ -1,11 +1,13 @@
 """Several metrics in one pass over the data."""
 
-from calibrant.predictions import read
+import numpy as np
+
+from calibrant.metrics.door import read_for
 
 __all__ = ["compute"]
 
 
-def compute(metrics, y_true, P, *, sample_weight=None, classes=None, inputs="probability") -> dict[str, float]:
+def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, inputs="probability") -> dict:
     """The values of several metrics, reading, checking and binning the data once.
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.
@@ -13,8 +15,10 @@ def compute(metrics, y_true, P, *, sample_weight=None, classes=None, inputs="pro
     Parameters
     ----------
     metrics : list of Metric
-    y_true : (n,) labels
-    P : (n, K), or (n,) for binary
+        All of classification, or all of regression.
+    y_true : (n,) labels; for regression outcomes, (n,) or (n, d)
+    P : (n, K), or (n,) for binary; for regression the means, or a forecast
+    std : for regression, of the shape of the means
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
@@ -22,7 +26,7 @@ def compute(metrics, y_true, P, *, sample_weight=None, classes=None, inputs="pro
     Returns
     -------
     dict
-        The value of each metric by its ``name`` (its ``repr`` where two share a name).
+        The value of each metric by its ``name`` (its ``repr`` where two share a name); for d outputs an array (d,).
 
     Raises
     ------
@@ -34,15 +38,28 @@ def compute(metrics, y_true, P, *, sample_weight=None, classes=None, inputs="pro
     >>> from calibrant.metrics import accuracy, brier_score
     >>> compute([accuracy, brier_score], [0, 1], [[0.75, 0.25], [0.5, 0.5]])
     {'accuracy': 0.5, 'Brier score': 0.3125}
+    >>> from calibrant.metrics import mean_absolute_error, sharpness
+    >>> compute([mean_absolute_error, sharpness], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0])
+    {'MAE': 2.0, 'sharpness': 2.0}
     """
     metrics = [metric._with({}) for metric in metrics]
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=False)
+    if not metrics:
+        return {}
+    record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=False)
+    if metrics[0].task == "regression" and len(record.forecast.shape) == 2:
+        values = list(np.array([_values(metrics, output) for output in record.outputs()]).T)
+    else:
+        values = _values(metrics, record)
+    names = [metric.name for metric in metrics]
+    names = [name if names.count(name) == 1 else repr(metric) for name, metric in zip(names, metrics, strict=True)]
+    return dict(zip(names, values, strict=True))
+
+
+def _values(metrics, record):
+    """The value of each metric: sums in one pass, then the others."""
     summed = [metric for metric in metrics if metric.mergeable]
     totals = dict.fromkeys(map(id, summed), 0.0)
     for block in record.checked_blocks():
         for metric in summed:
             totals[id(metric)] = totals[id(metric)] + metric._totals(block)
-    values = [float(metric._finalise(totals[id(metric)])) if metric.mergeable else float(metric._value(record)) for metric in metrics]
-    names = [metric.name for metric in metrics]
-    names = [name if names.count(name) == 1 else repr(metric) for name, metric in zip(names, metrics, strict=True)]
-    return dict(zip(names, values, strict=True))
+    return [float(metric._finalise(totals[id(metric)])) if metric.mergeable else float(metric._value(record)) for metric in metrics]

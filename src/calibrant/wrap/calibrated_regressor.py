@@ -1,7 +1,5 @@
 """A regressor whose error bars are calibrated, scikit-learn's way."""
 
-import inspect
-
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
@@ -12,8 +10,7 @@ from calibrant._base.default import default_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.read import as_forecast
-from calibrant.wrap.model_outputs import is_fitted, with_weight
+from calibrant.wrap.model_outputs import is_fitted, model_forecast, with_weight
 from calibrant.wrap.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.splits import refuse_prefit
 
@@ -118,10 +115,10 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         everything = data.counted(np.arange(len(y)))
         if is_fitted(self.model):
             self.model_ = self.model
-            held_out, forecast = everything, _said(self.model, take_rows(X, everything))
+            held_out, forecast = everything, model_forecast(self.model, take_rows(X, everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            forecast = _joined([_said(data.fitted(self.model, a), take_rows(X, b)) for a, b in splits])
+            forecast = _joined([model_forecast(data.fitted(self.model, a), take_rows(X, b)) for a, b in splits])
             self.model_ = data.fitted(self.model, everything)
         forecast = self._with_scale(forecast, data, held_out, splits)
         self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=None if weight is None else weight[held_out])
@@ -175,7 +172,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_distribution(self, X) -> Forecast:
         """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)``, ``sample(n)``."""
         check_is_fitted(self, "calibrator_")
-        forecast = _said(self.model_, X)
+        forecast = model_forecast(self.model_, X)
         if not isinstance(forecast, Forecast):
             std = np.full(len(forecast), self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
             forecast = NormalForecast(forecast, std)
@@ -185,25 +182,6 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         """Means of the calibrated distributions, (n,); with ``return_std`` the pair (mean, std)."""
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
-
-
-def _said(model, X):
-    """What a fitted model says: a Forecast, or plain means (n,)."""
-    if hasattr(model, "predict_distribution"):
-        return as_forecast(model.predict_distribution(X))
-    if _takes(model.predict, "return_std"):
-        return NormalForecast(*model.predict(X, return_std=True))
-    out = model.predict(X)
-    if isinstance(out, tuple):
-        return as_forecast(out)
-    return column_or_1d(out).astype(np.float64)
-
-
-def _takes(function, name):
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
 
 
 def _joined(parts):

@@ -1,5 +1,6 @@
 """What a fitted model says about rows, in the column order of all classes; and how it is fitted."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -7,13 +8,16 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._kernels.softmax import log_softmax
 from calibrant.arrays import to_array
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.read import as_forecast
 
-__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_output", "with_weight"]
+__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "with_weight"]
 
 
 def is_fitted(model):
@@ -96,3 +100,22 @@ def _with_prior(values, kind, columns, prior):
         out[:, columns] = log_softmax(values.astype(np.float64)) + np.log(rest)
         out[:, missing] = np.log(prior[missing])
     return out
+
+
+def model_forecast(model, X):
+    """What a fitted regressor says: a Forecast, or plain means (n,) where it has nothing but those."""
+    if hasattr(model, "predict_distribution"):
+        return as_forecast(model.predict_distribution(X))
+    if _takes(model.predict, "return_std"):
+        return NormalForecast(*model.predict(X, return_std=True))
+    out = model.predict(X)
+    if isinstance(out, tuple):
+        return as_forecast(out)
+    return column_or_1d(out).astype(np.float64)
+
+
+def _takes(function, name):
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
