@@ -1,0 +1,59 @@
+"""A run that is killed goes on where it was, and ends with the same numbers."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import calibrant as cb
+from calibrant.frames import checkpoint
+from tests.frames.modes import MODES, same
+
+#: The command, a little slower, so that it can be caught in the middle.
+SLOW = """
+import sys, time
+from calibrant.frames import checkpoint
+from calibrant.cli.main import main
+fold = checkpoint.fold
+checkpoint.fold = lambda *args: (time.sleep(0.05), fold(*args))[1]
+main(sys.argv[1:])
+"""
+ASKED = ["--probabilities", "p_*", "--by", "model,region", "--time", "ts"]
+
+
+@pytest.fixture
+def killed(logs, tmp_path):
+    """What is left of a command that was killed outright once it had counted five of 21 files."""
+    kept = tmp_path / "sums.calibrant"
+    command = [sys.executable, "-c", SLOW, "evaluate", logs, *ASKED, "--resume", str(kept), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while not kept.exists() or len(cb.load(kept).done) < 5:
+            assert process.poll() is None, "it ended before it could be killed"
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    return kept
+
+
+def test_nothing_is_lost_when_the_process_is_killed(killed, logs, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from calibrant.cli.group import group
+
+    counted = len(cb.load(killed).done)
+    assert 5 <= counted < 21
+    again = shutil.copy(killed, tmp_path / "again.calibrant")
+    read, fold = [], checkpoint.fold
+    monkeypatch.setattr(checkpoint, "fold", lambda *args: read.append(1) or fold(*args))
+    found = cb.evaluate(logs, checkpoint=killed, **MODES["sliced"])
+    assert len(read) == 21 - counted
+    expected = cb.evaluate(logs, **MODES["sliced"])
+    same(found, expected)
+    printed = json.loads(CliRunner().invoke(group, ["evaluate", logs, *ASKED, "--resume", str(again), "--json"]).stdout)
+    assert len(read) == 2 * (21 - counted)
+    for row, wanted in zip(printed["slices"], expected.to_dict()["slices"], strict=True):
+        assert row == pytest.approx(wanted, abs=1e-9)
