@@ -8,10 +8,10 @@ import sys
 import time
 
 import pytest
+from tests.frames.modes import MODES, same
 
 import calibrant as cb
 from calibrant.frames import checkpoint
-from tests.frames.modes import MODES, same
 
 #: The command, a little slower, so that it can be caught in the middle.
 SLOW = """
