@@ -33,29 +33,37 @@ def chosen(methods, names):
     return [m for m in methods if not names or m.name in names]
 
 
-def one(method, P_fit, y_fit, P_test, y_test):
-    """Fit and score one method. One that raises, or gives what is no probability, leaves the predictions as they were and says so."""
-    problem, status, cpu = "", "", [time.process_time()]
+def attempt(make, fit, predict):
+    """(what ``predict(fitted)`` gave, {CPU seconds, problem, status}) of ``fitted = fit(make())``, in silence; one that raises gave None."""
+    problem, status, answer, cpu = "", "", None, [time.process_time()]
     try:
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
-            fitted = method.make().fit(P_fit.copy(), y_fit.copy())
+            fitted = fit(make())
             cpu.append(time.process_time())
-            Q = scores.checked(fitted.predict_proba(P_test.copy()), P_test.shape)
+            answer = predict(fitted)
         status = str(getattr(fitted, "status_", ""))
     except Exception as error:
-        problem, Q = f"{type(error).__name__}: {error}"[:200], P_test
+        problem = f"{type(error).__name__}: {error}"[:200]
     cpu = np.diff([*cpu, time.process_time()])
+    return answer, {"fit_s": cpu[0], "predict_s": cpu[1] if len(cpu) > 1 else 0.0, "problem": problem, "status": status}
+
+
+def one(method, P_fit, y_fit, P_test, y_test):
+    """Fit and score one method. One that raises, or gives what is no probability, leaves the predictions as they were and says so."""
+    Q, remarks = attempt(
+        method.make,
+        lambda calibrator: calibrator.fit(P_fit.copy(), y_fit.copy()),
+        lambda fitted: scores.checked(fitted.predict_proba(P_test.copy()), P_test.shape),
+    )
+    Q = P_test if Q is None else Q
     return {
         "log_loss": scores.log_losses(Q, y_test).astype(np.float32),
         "brier": scores.brier_scores(Q, y_test).astype(np.float32),
         "ece": scores.top_label_error(Q, y_test),
-        "fit_s": cpu[0],
-        "predict_s": cpu[1] if len(cpu) > 1 else 0.0,
         "n_fit": len(y_fit),
         "n_classes": P_fit.shape[1],
-        "problem": problem,
-        "status": status,
+        **remarks,
     }
 
 
@@ -73,17 +81,17 @@ def work(run, source, names, folder, again=False):
     return len(entering)
 
 
-def race(runs, source="calibrant", names=None, folder=results.RESULTS, jobs=1, again=False):
-    """All runs, with a line of progress for each; returns how many results were made."""
+def race(runs, source="calibrant", names=None, folder=results.RESULTS, jobs=1, again=False, work=work):
+    """All runs by ``work``, with a line of progress for each; returns how many results were made."""
     start, made = time.time(), 0
-    for done, (run, n) in enumerate(_each(runs, jobs, source, names, folder, again), 1):
+    for done, (run, n) in enumerate(_each(work, runs, jobs, source, names, folder, again), 1):
         made += n
         left = (time.time() - start) / done * (len(runs) - done)
         print(f"[{done}/{len(runs)}] {run.name}: {n} new, about {left / 60:.0f} min left", file=sys.stderr, flush=True)
     return made
 
 
-def _each(runs, jobs, *arguments):
+def _each(work, runs, jobs, *arguments):
     if jobs <= 1:
         for run in runs:
             yield run, work(run, *arguments)
