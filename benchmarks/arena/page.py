@@ -76,16 +76,17 @@ def _duels(part, folder):
         log_loss, brier = (numbers.duel(part, mine, peer, metric, folder) for metric in ("log_loss", "brier"))
         cells = [f"{100 * won:.0f} %, {better}, {worse}".split(", ") for won, better, worse, _ in (log_loss, brier)]
         rows.append((peer, str(log_loss[3]), *cells[0], *cells[1]))
-    return lines + _rows(rows) + [""]
+    return lines + list_rows(rows) + [""]
 
 
 def _list_table(rows, peers):
     lines = [".. list-table::", "   :header-rows: 1", "   :class: arena", ""]
     named = [(row[0] if row[0] in peers else f"**{row[0]}**", *row[1:]) for row in rows]
-    return lines + _rows([report.HEADER, *named]) + ["", "Ours in bold.", ""]
+    return lines + list_rows([report.HEADER, *named]) + ["", "Ours in bold.", ""]
 
 
-def _rows(rows):
+def list_rows(rows):
+    """Cells as the lines of a list-table."""
     return [f"   {'*' if c == 0 else ' '} - {cell}".rstrip() for row in rows for c, cell in enumerate(row)]
 
 
@@ -104,7 +105,8 @@ def _remarks(table):
 OURS, THEIRS = "#0b5394", "#c26a00"
 
 
-def _figure(n, width, height):
+def panels(n, width, height):
+    """(figure, n axes in a row), without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -115,7 +117,7 @@ def _figure(n, width, height):
 
 def win_rates(parts, path):
     """Dots: each method's win rate in log loss (filled) and in Brier (ring), best at the top."""
-    figure, axes = _figure(len(parts), 6.2 * len(parts), 0.17 * max(len(part.methods) for _, part in parts) + 1.2)
+    figure, axes = panels(len(parts), 6.2 * len(parts), 0.17 * max(len(part.methods) for _, part in parts) + 1.2)
     for ax, (title, part) in zip(axes, parts, strict=True):
         part = report.entered(part)
         rates = {metric: numbers.win_rates(part.score[metric]) for metric in ("log_loss", "brier")}
@@ -135,7 +137,7 @@ def win_rates(parts, path):
 
 def harm(parts, path):
     """A point a method: median gain in log loss against the share of runs made more than 0.5 % worse."""
-    figure, axes = _figure(len(parts), 6.2 * len(parts), 4.6)
+    figure, axes = panels(len(parts), 6.2 * len(parts), 4.6)
     for ax, (title, part) in zip(axes, parts, strict=True):
         part = report.entered(part)
         score = part.score["log_loss"]

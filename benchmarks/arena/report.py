@@ -128,13 +128,12 @@ def _state(table):
     return state
 
 
-def text(rows):
+def text(rows, header=HEADER):
     """Aligned columns."""
-    rows = [HEADER, *rows]
-    widths = [max(len(row[c]) for row in rows[1:]) for c in range(len(HEADER))]
+    rows = [header, *rows]
     # The long headings are broken into lines of words, stacked above their columns.
-    words = [heading.replace(",", "").split() for heading in HEADER]
-    widths = [max(w, *(len(word) for word in ws)) for w, ws in zip(widths, words, strict=True)]
+    words = [heading.replace(",", "").split() for heading in header]
+    widths = [max([len(row[c]) for row in rows[1:]] + [len(word) for word in words[c]]) for c in range(len(header))]
     depth = max(map(len, words))
     head = [["" if k < depth - len(ws) else ws[k - depth + len(ws)] for ws in words] for k in range(depth)]
     lines = []

@@ -133,11 +133,15 @@ def share_worse(score, nothing):
 def change(score, reference, case, draws=400):
     """(median, low, high) of the change against ``reference`` (R,), in percent; 95 % bootstrap over cases, all runs of one together."""
     there = ~np.isnan(score) & ~np.isnan(reference)
-    percent, case = 100.0 * (score[there] / reference[there] - 1.0), case[there]
-    of_case = [percent[case == c] for c in np.unique(case)]
+    return median_by_case(100.0 * (score[there] / reference[there] - 1.0), case[there], draws)
+
+
+def median_by_case(values, case, draws=400):
+    """(median, low, high) of values (R,); 95 % bootstrap over cases, all runs of one together."""
+    of_case = [values[case == c] for c in np.unique(case)]
     rng = np.random.default_rng(0)
     medians = [np.median(np.concatenate([of_case[k] for k in rng.integers(0, len(of_case), len(of_case))])) for _ in range(draws)]
-    return float(np.median(percent)), *np.quantile(medians, [0.025, 0.975]).tolist()
+    return float(np.median(values)), *np.quantile(medians, [0.025, 0.975]).tolist()
 
 
 def duel(table, first, second, metric, folder=results.RESULTS):

@@ -1,0 +1,106 @@
+"""The page of the docs and its picture, written from the results: regression_arena.rst, _static/regression_arena_win_rates.png."""
+
+import numpy as np
+from benchmarks.arena.page import OURS, THEIRS, list_rows, panels
+from benchmarks.regression_arena import exceptions as exceptional
+from benchmarks.regression_arena import report
+from benchmarks.regression_arena.table import entered
+
+PAGE = """Regression arena
+================
+
+Every calibrator of error bars that calibrant exports, and the peers, on the same runs. Written by
+``python -m benchmarks.regression_arena --report --docs docs`` from {runs} runs: five UCI sets (yacht, energy, concrete, kin8nm, power
+plant; at most 3,000 rows of each, cut 60 / 20 / 20 into rows to train, to calibrate and to test), five models and {seeds} seeds.
+``make regression-arena`` runs ours, ``make regression-arena-peers`` the peers in an environment of their own, after ours; both go on where
+they were stopped, and the models' predictions are kept.
+
+The models: an ensemble of five networks (their spread, and the error on the training rows), one network with a mean and a log variance
+(trained by the beta-NLL), a Gaussian process, a random forest (the spread over its trees), and gradient boosting of five quantiles.
+
+How to read the tables:
+
+- *NLL*, *CRPS* and the *interval score* (width of the 90 % interval, and 20 times what an outcome outside it is off) are those of the
+  distribution that the method itself gives, not of a normal with its mean and standard deviation. The CRPS is computed from 400 quantiles
+  for all alike. Outcomes have standard deviation 1 over the training rows. No log density counts as less than that of 1e-12.
+- Conformal intervals, ours and MAPIE's, have no density, and with few calibration rows infinite outer quantiles: they enter by the interval
+  score only. Recalibrated quantiles of uncertainty-toolbox have no density either. IntervalCalibration has one, a rough one.
+- Peers take a mean and a standard deviation, so of quantile forecasts they are given those two; conformalised quantile regression
+  is given quantiles. Ours are given the quantiles. So the two kinds of models have a table each.
+- *Win rate*: the mean over all other methods of the share of runs in which this method has the lower score, ties half. *Against peers* takes
+  the peers alone as the others.
+- *Against doing nothing*: the median change, with a 95 % paired bootstrap interval over cases (all seeds of one together); NLL in nats.
+- *Worse, CRPS*: share of the runs more than 0.5 % worse than doing nothing.
+- *ENCE*: mean over runs, ten bins of equal count (fewer where that leaves less than 30 rows). *Within null*: share of the runs whose ENCE is at
+  most the 95 % quantile of what these standard deviations would show by chance if they were right.
+- *Coverage* of the 90 % interval, mean over runs; *coverage gap*: mean of its distance from 0.9, run by run.
+- *Fit*: median CPU time, on a shared machine. *Failed*: the method raised or gave what cannot be scored; it is then scored as
+  N(mean, std) of the model.
+
+Every method has its default settings. The test sets are small (62 rows of yacht, 600 of kin8nm and power plant), and the runs of one case
+share rows, so small differences mean little: the intervals say how little.
+
+.. image:: _static/regression_arena_win_rates.png
+   :alt: Win rates in CRPS and interval score of every method, for models that say mean and standard deviation and for models that
+         say quantiles; ours and the peers' in two colours.
+
+"""
+
+
+def write(table, found, docs, folder, missing=()):
+    """Write the page and its picture."""
+    lines = [PAGE.format(runs=len(table.runs), seeds=len({run.seed for run in table.runs}))]
+    if missing:
+        lines += [f"Left out of the tables, because fewer than half of their runs are done: {', '.join(missing)}.", ""]
+    parts = report.sections(table)
+    for title, part in parts:
+        heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"
+        lines += [heading, "-" * len(heading), "", *(f"- {line}" for line in report.verdict(part, folder)), ""]
+        peers = {name for name, theirs in zip(part.methods, part.peer, strict=True) if theirs}
+        lines += _table(report.SCORES_HEADER, report.scores_of(part), peers) + _table(
+            report.CALIBRATION_HEADER, report.calibration_of(part), peers
+        )
+        lines += ["Ours in bold.", ""]
+    lines += _exceptions(table, found)
+    if table.problem:
+        lines += ["Methods that failed in some run, with the first reason seen:", ""]
+        lines += [f"- {name}: ``{problem.splitlines()[0][:140]}``" for name, problem in sorted(table.problem.items())]
+    (docs / "regression_arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    (docs / "_static").mkdir(exist_ok=True)
+    win_rates(parts, docs / "_static" / "regression_arena_win_rates.png")
+
+
+def _table(header, rows, peers=None):
+    """A list-table; names that are not the peers' in bold, where peers are given."""
+    if peers is not None:
+        rows = [(row[0] if row[0] in peers else f"**{row[0]}**", *row[1:]) for row in rows]
+    return [".. list-table::", "   :header-rows: 1", "   :class: arena", "", *list_rows([header, *rows]), ""]
+
+
+def _exceptions(table, found):
+    lines = ["What std scaling does to the ENCE", "---------------------------------", ""]
+    for line in exceptional.summary(table, found):
+        lines += [line, ""]
+    if found:
+        lines += ["The exceptions, each with the factor fitted to its calibration rows and the one its test rows ask for:", ""]
+        lines += _table(exceptional.HEADER, exceptional.rows_of(found))
+    return lines
+
+
+def win_rates(parts, path):
+    """Dots: each method's win rate in CRPS (filled) and in the interval score (ring), best CRPS at the top."""
+    figure, axes = panels(len(parts), 6.2 * len(parts), 0.22 * max(len(part.methods) for _, part in parts) + 1.2)
+    for ax, (title, part) in zip(axes, parts, strict=True):
+        part = entered(part, "interval_score")
+        order = report.order_of(part)[::-1]
+        colour, rows = np.where(part.peer, THEIRS, OURS)[order], np.arange(len(order))
+        ax.scatter(report.rates_of(part, "crps")[order], rows, c=colour, s=22, label="CRPS")
+        ax.scatter(report.rates_of(part, "interval_score")[order], rows, facecolors="none", edgecolors=colour, s=30, label="interval score")
+        ax.set_yticks(rows, [part.methods[i] for i in order], fontsize=7)
+        for tick, c in zip(ax.get_yticklabels(), colour, strict=True):
+            tick.set_color(c)
+        ax.set(xlim=(0.0, 1.0), xlabel="win rate", title=f"{title}: {len(part.runs)} runs", ylim=(-1, len(order)))
+        ax.title.set_fontsize(9)
+        ax.grid(alpha=0.25)
+        ax.legend(loc="lower right", fontsize=8, title="blue ours, orange peers", title_fontsize=8)
+    figure.savefig(path, dpi=80)
