@@ -21,10 +21,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format docs bench arena arena-peers picture lock system-deps clean
+.PHONY: help demo test test-slow lint format docs bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
 
 # -- Set-up: one virtual environment, two stamps, redone only when pyproject.toml or the lock changes --------------------
 
@@ -74,6 +74,13 @@ arena: $(VENV)/.package ## our calibrators on every case, resumable; ARENA_ARGS=
 arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for scikit-learn, probmetrics, netcal, betacal, venn-abers; then the tables
 	nice $(PEERS)/bin/python -m benchmarks.arena --peers $(ARENA_ARGS)
 	$(BIN)/python -m benchmarks.arena --report $(ARENA_ARGS)
+
+regression-arena: $(VENV)/.package ## our calibrators of error bars on five UCI sets, resumable; ARENA_ARGS="--report --docs docs"
+	nice $(BIN)/python -m benchmarks.regression_arena $(ARENA_ARGS)
+
+regression-arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for uncertainty-toolbox, netcal, MAPIE, after ours; then the tables
+	nice $(PEERS)/bin/python -m benchmarks.regression_arena --peers $(ARENA_ARGS)
+	$(BIN)/python -m benchmarks.regression_arena --report $(ARENA_ARGS)
 
 # The CPU build of torch is a tenth of the size; where that index cannot be reached, the usual one serves.
 $(PEERS)/.installed: requirements/arena-peers.txt

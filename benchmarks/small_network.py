@@ -1,5 +1,7 @@
 """A small fully connected network of rectified linear units, in NumPy. The loss is the caller's: training takes its derivative."""
 
+from itertools import pairwise
+
 import numpy as np
 
 BATCH = 64
@@ -9,7 +11,7 @@ class SmallNetwork:
     """Layers of ``widths`` (inputs first, outputs last), drawn as He et al. 2015 do; ``network(X)`` gives (n, outputs)."""
 
     def __init__(self, widths, rng):
-        self.weights = [rng.normal(size=(a, b)) * np.sqrt(2.0 / a) for a, b in zip(widths, widths[1:], strict=False)]
+        self.weights = [rng.normal(size=(a, b)) * np.sqrt(2.0 / a) for a, b in pairwise(widths)]
         self.offsets = [np.zeros(b) for b in widths[1:]]
 
     @property
@@ -28,7 +30,7 @@ class SmallNetwork:
         return layers
 
     def gradients(self, X, derivative):
-        """Gradients of the batch's mean loss in the order of ``parameters``; ``derivative(outputs)`` is (n, outputs), of each row's loss."""
+        """Gradients of the batch's mean loss, as ``parameters`` are ordered; ``derivative(outputs)``: (n, outputs), of each row's loss."""
         layers = self._layers(X)
         back = derivative(layers[-1]) / len(X)
         weights, offsets = [], []

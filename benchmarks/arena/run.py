@@ -34,7 +34,7 @@ def chosen(methods, names):
 
 
 def attempt(make, fit, predict):
-    """(what ``predict(fitted)`` gave, {CPU seconds, problem, status}) of ``fitted = fit(make())``, in silence; one that raises gave None."""
+    """(what ``predict(fitted)`` gave, {CPU seconds, problem, status}) of ``fitted = fit(make())``, in silence; None if it raises."""
     problem, status, answer, cpu = "", "", None, [time.process_time()]
     try:
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):

@@ -9,30 +9,36 @@ from dataclasses import dataclass
 
 import numpy as np
 from benchmarks.regression_arena import predictions
+from benchmarks.regression_arena.table import DRAWS
 
 from calibrant import metrics
 
 SCALING = "StdScaling"
 FACTORS = np.exp(np.linspace(-2.0, 2.0, 401))
 HEADER = (
-    "set, model, seed", "ENCE before", "null", "ENCE after", "null after", "factor fitted", "factor of the test rows",
+    "set, model, seed", "ENCE before", "null", "ENCE after", "rise", "factor fitted", "factor of the test rows",
     "ENCE with that", "least ENCE by any factor", "why",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Exception_:
-    """One run. ``own`` is the factor that minimises the NLL of the test rows, ``with_own`` the ENCE it gives them."""
+class Rise:
+    """One exception. ``interval``: of the rise, 95 %, over resampled test rows; ``own``: the factor that minimises the test rows' NLL."""
 
     run: object
     before: float
     null: float
     after: float
-    null_after: float
+    interval: tuple
     factor: float
     own: float
     with_own: float
     least: float
+
+    @property
+    def clear(self):
+        """Whether the rise is more than the choice of test rows explains."""
+        return self.interval[0] > 0.0
 
     @property
     def why(self):
@@ -64,11 +70,23 @@ def _explained(table, j):
     def ence(factor):
         return metrics.expected_normalized_calibration_error(test.y, test.mean, factor * test.std)
 
-    own = best_factor(test)
-    return Exception_(
-        table.runs[j], table.value["ence"][table.nothing, j], table.value["null"][table.nothing, j], table.value["ence"][scaling, j],
-        table.value["null"][scaling, j], best_factor(fit), own, ence(own), min(map(ence, FACTORS)),
+    own, factor = best_factor(test), best_factor(fit)
+    before, null = (table.value[column][table.nothing, j] for column in ("ence", "null"))
+    after = table.value["ence"][scaling, j]
+    return Rise(
+        table.runs[j], before, null, after, _interval(test, factor), factor, own, ence(own), min(map(ence, FACTORS))
     )  # fmt: skip
+
+
+def _interval(said, factor):
+    """95 % percentile interval of what the factor adds to the ENCE, test rows drawn with replacement."""
+    ence, rng = metrics.expected_normalized_calibration_error, np.random.default_rng(0)
+    rises = []
+    for _ in range(DRAWS):
+        rows = rng.integers(0, len(said.y), len(said.y))
+        y, mean, std = said.y[rows], said.mean[rows], said.std[rows]
+        rises.append(ence(y, mean, factor * std) - ence(y, mean, std))
+    return tuple(np.quantile(rises, [0.025, 0.975]).tolist())
 
 
 def best_factor(said):
@@ -85,17 +103,20 @@ def summary(table, exceptions):
     still = over & (table.value["ence"][scaling] > table.value["null"][scaling])
     reasons = [e.why for e in exceptions]
     counted = ", ".join(f"{reasons.count(reason)} ({reason})" for reason in dict.fromkeys(sorted(reasons)))
+    clear = sum(e.clear for e in exceptions)
     return [
         f"The ENCE exceeded its 95 % null quantile in {over.sum()} of {len(table.runs)} runs before calibration. Std scaling lowered it in "
         f"{over.sum() - len(exceptions)} of these; {still.sum()} still exceed their null after it.",
-        f"Exceptions: {len(exceptions)}" + (f": {counted}." if exceptions else "."),
+        f"Exceptions: {len(exceptions)}, of which {clear} are clear (the 95 % interval of the rise over resampled test rows is above 0)"
+        + (f". By reason: {counted}." if exceptions else "."),
     ]
 
 
 def rows_of(exceptions):
     """The table's cells."""
-    return [
-        (e.run.name.replace("+", ", ").replace("~", ", "), *(f"{getattr(e, name):.3f}" for name in (
-            "before", "null", "after", "null_after", "factor", "own", "with_own", "least")), e.why)
-        for e in exceptions
-    ]  # fmt: skip
+    rows = []
+    for e in exceptions:
+        rise = "{:+.3f} ({:+.3f}, {:+.3f})".format(e.after - e.before, *e.interval)
+        numbers = [f"{number:.3f}" for number in (e.before, e.null, e.after, e.factor, e.own, e.with_own, e.least)]
+        rows.append((e.run.name.replace("+", ", ").replace("~", ", "), *numbers[:3], rise, *numbers[3:], e.why))
+    return rows

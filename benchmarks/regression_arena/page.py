@@ -27,12 +27,12 @@ How to read the tables:
   score only. Recalibrated quantiles of uncertainty-toolbox have no density either. IntervalCalibration has one, a rough one.
 - Peers take a mean and a standard deviation, so of quantile forecasts they are given those two; conformalised quantile regression
   is given quantiles. Ours are given the quantiles. So the two kinds of models have a table each.
-- *Win rate*: the mean over all other methods of the share of runs in which this method has the lower score, ties half. *Against peers* takes
-  the peers alone as the others.
+- *Win rate*: the mean over all other methods of the share of runs in which this method has the lower score, ties half. *Against peers*
+  takes the peers alone as the others.
 - *Against doing nothing*: the median change, with a 95 % paired bootstrap interval over cases (all seeds of one together); NLL in nats.
 - *Worse, CRPS*: share of the runs more than 0.5 % worse than doing nothing.
-- *ENCE*: mean over runs, ten bins of equal count (fewer where that leaves less than 30 rows). *Within null*: share of the runs whose ENCE is at
-  most the 95 % quantile of what these standard deviations would show by chance if they were right.
+- *ENCE*: mean over runs, ten bins of equal count (fewer where that leaves less than 30 rows). *Within null*: share of the runs whose ENCE
+  is at most the 95 % quantile of what these standard deviations would show by chance if they were right.
 - *Coverage* of the 90 % interval, mean over runs; *coverage gap*: mean of its distance from 0.9, run by run.
 - *Fit*: median CPU time, on a shared machine. *Failed*: the method raised or gave what cannot be scored; it is then scored as
   N(mean, std) of the model.

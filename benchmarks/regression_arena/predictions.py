@@ -28,9 +28,9 @@ class Said:
         return cb.NormalForecast(self.mean, self.std) if self.levels is None else cb.QuantileForecast(self.levels, self.values)
 
 
-def load(run, cache=CACHE):
+def load(run):
     """(rows to calibrate, rows to test) of a run, each a :class:`Said`."""
-    path = Path(cache) / f"{run.name}.npz"
+    path = CACHE / f"{run.name}.npz"
     if not path.exists():
         arrays = _predict(run)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,19 @@
+"""What is compared: nothing, the paper's two methods, and the two it names and does not test."""
+
+import calibrant as cb
+
+METHODS = {
+    "before": None,
+    "STD scaling": cb.StdScaling(),
+    "interval": cb.IntervalCalibration(),
+    "isotonic variance": cb.IsotonicVariance(),
+    "variance binning": cb.VarianceBinning(),
+}
+
+
+def forecast(name, problem):
+    """The forecast of the rows to test, calibrated on the rows to recalibrate by the method ``name``."""
+    mean, std, _, _ = problem.test
+    if METHODS[name] is None:
+        return cb.NormalForecast(mean, std)
+    return METHODS[name].fit(*problem.fit).predict(mean, std)
