@@ -33,7 +33,7 @@ class Limit:
 
 
 #: The folders whose code makes a method; the contracts and the door above them change nothing that is measured.
-METHOD_FOLDERS = ("_kernels", "signals", "maps", "scalings", "regression", "confidence", "wrap", "select")
+METHOD_FOLDERS = ("_kernels", "forecasts", "signals", "maps", "scalings", "regression", "confidence", "wrap", "select")
 
 #: name -> time limit, where one is needed.
 LIMITS: dict[str, Limit] = {}

@@ -43,7 +43,7 @@ def gaussian_process(X, y, seed, most=600):
 
 def quantile_boosting(X, y, seed):
     """Gradient boosting, one model a quantile."""
-    settings = {"loss": "quantile", "n_estimators": 80, "subsample": 0.7, "random_state": seed}
+    settings = {"loss": "quantile", "n_estimators": 200, "subsample": 0.7, "random_state": seed}
     models = [GradientBoostingRegressor(alpha=level, **settings).fit(X, y) for level in LEVELS]
     return lambda Z: {"levels": np.array(LEVELS), "values": np.sort([model.predict(Z) for model in models], axis=0).T}
 

@@ -88,7 +88,7 @@ def test_every_exported_calibrator_of_forecasts_is_found():
     found = {method.name for method in calibrators.discovered()}
     exported = [getattr(cb, name) for name in cb.__all__]
     ours = {c.__name__ for c in exported if isinstance(c, type) and issubclass(c, cb.RegressionCalibrator)} - {"RegressionCalibrator"}
-    assert ours | {calibrators.NOTHING, "ConformalIntervals(absolute)", "ConformalIntervals(quantile)"} == found
+    assert ours | {"ConformalIntervals(absolute)", "ConformalIntervals(quantile)"} == found
 
 
 # -- Models and rows ------------------------------------------------------------------------------------------------------
