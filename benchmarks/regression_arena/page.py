@@ -47,11 +47,11 @@ share rows, so small differences mean little: the intervals say how little.
 """
 
 
-def write(table, found, docs, folder, missing=()):
-    """Write the page and its picture."""
+def write(table, found, docs, folder, few=()):
+    """Write the page and its picture; ``few``: lines on the methods that are not in the tables."""
     lines = [PAGE.format(runs=len(table.runs), seeds=len({run.seed for run in table.runs}))]
-    if missing:
-        lines += [f"Left out of the tables, because fewer than half of their runs are done: {', '.join(missing)}.", ""]
+    for line in few:
+        lines += [line, ""]
     parts = report.sections(table)
     for title, part in parts:
         heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"

@@ -33,7 +33,7 @@ def report(runs, folder, docs=None):
     table = everything.take(methods=~unfinished(everything))
     missing = [name for name in everything.methods if name not in table.methods]
     found = exceptions.found(table)
-    blocks = [_state(table), *(f"Left out, fewer than half of the runs done: {name}." for name in missing)]
+    blocks = [_state(table), *few(everything, missing, folder)]
     for title, part in sections(table):
         blocks += [f"\n{title}: {len(part.runs)} runs", classification.text(scores_of(part), SCORES_HEADER), "", *verdict(part, folder), ""]
         blocks += [classification.text(calibration_of(part), CALIBRATION_HEADER)]
@@ -41,7 +41,7 @@ def report(runs, folder, docs=None):
     if docs:
         from benchmarks.regression_arena.page import write
 
-        write(table, found, Path(docs), folder, missing)
+        write(table, found, Path(docs), folder, few(everything, missing, folder))
     return "\n".join(blocks)
 
 
@@ -147,6 +147,23 @@ def verdict(part, folder):
             f"{name}: our best fixed method {mine} wins {rate:.3f}, {word} the best peer {theirs} at {other:.3f}; between the two ours has "
             f"the lower score in {100 * won:.0f} % of {n} runs, clearly better in {better}, clearly worse in {worse}."
         )
+    return lines
+
+
+def few(everything, missing, folder):
+    """Methods with too few runs for the tables: each against our best fixed method by NLL, on the runs it has."""
+    if not missing:
+        return []
+    mine, _ = best(everything.take(methods=~unfinished(everything)), "nll", True)
+    lines = []
+    for name in missing:
+        fit_s = np.nanmedian(everything.value["fit_s"][everything.methods.index(name)])
+        said = [score for score in SCORES if _said(everything, score, everything.methods.index(name))]
+        duels = {NAMES[score]: numbers.duel(everything, mine, name, score, folder) for score in said}
+        shares = ", ".join(f"{label} {100 * won:.0f} % (clearly better in {better}, worse in {worse})"
+                           for label, (won, better, worse, _) in duels.items())  # fmt: skip
+        n = duels["interval score"][-1]
+        lines.append(f"{name}: {n} runs, too few for the tables ({fit_s:.0f} s a fit). {mine} has the lower score there: {shares}.")
     return lines
 
 
