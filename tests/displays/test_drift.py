@@ -32,3 +32,26 @@ def test_no_alarm_no_line():
     from matplotlib.figure import Figure
 
     assert cb.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_subplot()).alarm_ == []
+
+
+def test_nothing_is_cut_off():
+    """The dates below the second axes lie within the figure."""
+    from matplotlib import pyplot
+
+    monitor = cb.CalibrationMonitor()
+    for t in range(30):
+        monitor.update([0.9, 0.8, 0.6], [1, 1, 0], time=f"2026-03-{t + 1:02d}")
+    display = cb.DriftDisplay.from_monitor(monitor)
+    display.figure_.canvas.draw()
+    labels = [label for label in display.evidence_ax_.get_xticklabels() if label.get_text()]
+    assert len(labels) == 4
+    assert min(label.get_window_extent().y0 for label in labels) >= 0.0
+    assert display.evidence_ax_.xaxis.label.get_window_extent().y0 >= 0.0
+    pyplot.close(display.figure_)
+
+
+def test_axes_outside_a_grid_have_the_evidence_below_them():
+    from matplotlib.figure import Figure
+
+    display = cb.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_axes((0.1, 0.5, 0.8, 0.4)))
+    assert display.evidence_ax_ in display.ax_.child_axes

@@ -70,13 +70,13 @@ class DriftDisplay:
         return self
 
     def _draw_evidence(self, ax, place):
-        below = ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
+        below = _axes_below(ax)
         draw_grid(below)
         self.limit_ = below.axhline(np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         (self.evidence_,) = below.plot(place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4)
         below.set(ylabel="Evidence (log10)", xlabel="Time")
-        shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 8)).round().astype(int)) if len(place) else []
-        below.set_xticks(shown, [str(self.curve.time[i]) for i in shown], rotation=30, ha="right")
+        shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 4)).round().astype(int))
+        below.set_xticks(shown, [str(self.curve.time[i]) for i in shown])
         return below
 
     def _draw_alarm(self, place):
@@ -86,3 +86,13 @@ class DriftDisplay:
             for axes in (self.ax_, self.evidence_ax_)
             if self.curve.alarm.any()
         ]
+
+
+def _axes_below(ax):
+    """The lower third of the place of ``ax``, which keeps the rest; in axes that have no place in a grid, just below them."""
+    place = ax.get_subplotspec()
+    if place is None:
+        return ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
+    parts = place.subgridspec(2, 1, height_ratios=(2, 1))
+    ax.set_subplotspec(parts[0])
+    return ax.figure.add_subplot(parts[1], sharex=ax)

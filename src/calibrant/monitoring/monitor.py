@@ -139,7 +139,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         if len(sums) != len(self.low_):
             raise InputError(f"all batches must have the same bins, {len(self.low_)}; got {len(sums)}.")
         self.batches_.append(sums)
-        self.times_.append(len(self.times_) if time is None else time if isinstance(time, int | float) else str(time))
+        self.times_.append(len(self.times_) if time is None else _named(time))
         self.n_ += float(sums[:, 0].sum())
         self.log_stakes_ = next_stakes(self.log_stakes_, len(self.batches_), log_factors(sums, self.low_, self.high_))
         self.log_evidence_ = log_evidence(self.log_stakes_, len(self.batches_))
@@ -209,3 +209,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
         """Whether to re-fit or to leave the calibration as it is, and why."""
         require_fitted(self, "batches_")
         return advise(self)
+
+
+def _named(time):
+    """A number as it is, anything else as text; a day without its midnight."""
+    return time if isinstance(time, int | float) else str(time).removesuffix(" 00:00:00")
