@@ -4,7 +4,8 @@ import click
 import numpy as np
 
 from calibrant._base.files import replacing
-from calibrant.cli.choosing import arranged, chosen
+from calibrant.cli.choosing import arranged, fitting, saved
+from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
 
@@ -15,27 +16,49 @@ __all__ = ["apply"]
 @click.argument("calibrator", type=FILE)
 @click.argument("file", type=FILE)
 @output_option(None, "Where to write; the same kind of file as FILE.")
+@click.option("--interval", "levels", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), multiple=True, default=(0.9,),
+              show_default=True, metavar="LEVEL", help="Forecasts: add the ends of central intervals; may be repeated.")  # fmt: skip
 @column_options(labels=False)
 @force_option
-def apply(calibrator, file, output, columns, force):
+def apply(calibrator, file, output, levels, columns, force):
     """Apply a saved CALIBRATOR to the predictions in FILE.
 
     The output holds all that FILE holds, with calibrated probabilities in place of the predictions, and `confidence`: the
-    probability that the model's own label is right. Other columns stay as they are; logits become probabilities.
+    probability that the model's own label is right. Logits become probabilities. Of forecasts, mean and std (or quantiles) are
+    calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are.
 
     \b
     Examples:
       calibrant apply model.calibrant new.npz -o calibrated.npz
       calibrant apply model.calibrant new.parquet -o calibrated.parquet --force
+      calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
-    fitted = chosen(None, calibrator)
+    fitted = saved(calibrator)
     refuse_existing(output, force)
     if output.suffix.lower() != file.suffix.lower():
         raise click.UsageError(f"the output must be a {file.suffix} file, as FILE is; got {output.name}.")
-    data = read_file(file, columns, labels=False, prefer=fitted.inputs)
+    data = fitting(fitted, read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None)))
+    if isinstance(data, ForecastFile):
+        made, renamed = calibrated_columns(data, fitted.predict(data.forecast), levels), {}
+        count = len(data.forecast)
+    else:
+        made, renamed, count = _of_classes(data, fitted)
+    with replacing(output, overwrite=force) as temporary:
+        data.source.write(temporary, made, renamed)
+    click.echo(f"{count:,} rows calibrated: {output}")
+
+
+def _of_classes(data, fitted):
+    """Columns by name, which of the file's names they replace, and the number of rows."""
     values = arranged(data, fitted)["P"]
     Q, confidence = fitted.predict_proba(values), fitted.predict_confidence(values)
     Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
-    with replacing(output, overwrite=force) as temporary:
-        data.source.write(temporary, data.names, Q, confidence)
-    click.echo(f"{len(Q):,} rows calibrated: {output}")
+    if data.source.kind == "npy":
+        return {"values": Q}, {}, len(Q)
+    if data.source.kind == "npz":
+        name = "probabilities" if "logits" in data.names else data.names[0]
+        return {name: Q, "confidence": confidence}, {data.names[0]: name}, len(Q)
+    renamed = {name: f"p_{name[6:]}" if name.startswith("logit_") else name for name in data.names}
+    each = Q[:, None] if Q.ndim == 1 else Q
+    made = {renamed[name]: each[:, j] for j, name in enumerate(data.names)}
+    return {**made, "confidence": confidence}, renamed, len(Q)

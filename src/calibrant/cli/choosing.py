@@ -5,18 +5,23 @@ from contextlib import nullcontext
 import click
 
 import calibrant
-from calibrant.cli.methods import make, methods
+from calibrant.cli.methods import make, methods, regression_methods
 from calibrant.cli.options import FILE
 from calibrant.cli.reading import column_order
 from calibrant.cli.tables import progress
 from calibrant.errors import InputError
-from calibrant.reporting.after import is_fitted
-from calibrant.select.default import default_calibrator
+from calibrant.reporting import after
+from calibrant.reporting.regression import after as after_forecasts
 
-__all__ = ["arranged", "chosen", "fold_progress", "method_option", "method_options"]
+__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_option", "method_options", "reported", "saved"]
 
 N_SPLITS = 5
 WORDS = {"logit": "logits", "probability": "probabilities"}
+#: By task: the methods by name, what turns None into the default, what its calibrators are, and what they calibrate.
+TASKS = {
+    "classification": (methods, after.resolve, calibrant.Calibrator, "predictions of classes"),
+    "regression": (regression_methods, after_forecasts.resolve, calibrant.RegressionCalibrator, "forecasts of a number"),
+}
 
 
 class _MethodType(click.ParamType):
@@ -26,8 +31,9 @@ class _MethodType(click.ParamType):
 
     def convert(self, value, param, ctx):
         """The name, checked."""
-        if value not in methods():
-            self.fail(f"{value!r} is no method; choose from: {', '.join(methods())}", param, ctx)
+        if value not in methods() and value not in regression_methods():
+            known = f"{', '.join(methods())}; for forecasts: {', '.join(regression_methods())}"
+            self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
         return value
 
 
@@ -44,21 +50,52 @@ def method_options(command):
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def chosen(method, saved, default=default_calibrator):
-    """The calibrator of the options."""
-    if method is not None and saved is not None:
-        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
-    if saved is None:
-        return default() if method is None else make(method)
-    loaded = calibrant.load(saved)
-    if not isinstance(loaded, calibrant.Calibrator):
-        raise InputError(f"{saved} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
+def saved(path):
+    """The calibrator of a file, of classes or of forecasts; None for None."""
+    if path is None:
+        return None
+    loaded = calibrant.load(path)
+    if not isinstance(loaded, tuple(kind for _, _, kind, _ in TASKS.values())):
+        raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
     return loaded
+
+
+def fitting(calibrator, data):
+    """The file itself, if the calibrator, saved or none, is for what it holds."""
+    *_, kind, words = TASKS[data.task]
+    if calibrator is not None and not isinstance(calibrator, kind):
+        raise InputError(
+            f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate; say --task if that is not what it holds, "
+            f"or fit one with `calibrant fit {data.path.name}`."
+        )
+    return data
+
+
+def chosen(method, loaded, data, default=None):
+    """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
+    if method is not None and loaded is not None:
+        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
+    named, resolve, _, words = TASKS[data.task]
+    if method is not None and method not in named():
+        raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")
+    fitting(loaded, data)
+    if loaded is not None:
+        return loaded
+    return make(method, data.task) if method is not None else resolve(None if default is None else default())
+
+
+def reported(data, calibrator, *, test=None, n_bins=None, title, progress):
+    """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
+    options = {"calibrator": calibrator, "sample_weight": data.weight, "test": test, "title": title, "progress": progress}
+    options |= {} if n_bins is None else {"n_bins": n_bins}
+    if data.task == "regression":
+        return calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
+    return calibrant.report(data.labels, **arranged(data, calibrator), **options)
 
 
 def arranged(data, calibrator):
     """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
-    if not is_fitted(calibrator):
+    if not after.is_fitted(calibrator):
         return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
     if data.inputs != calibrator.inputs:
         raise InputError(
@@ -70,6 +107,7 @@ def arranged(data, calibrator):
 
 def fold_progress(calibrator):
     """A bar over the folds of an unfitted calibrator; nothing for the others."""
-    if is_fitted(calibrator) or isinstance(calibrator, calibrant.Identity):
+    fitted = after.is_fitted(calibrator) or after_forecasts.is_fitted(calibrator)
+    if fitted or isinstance(calibrator, calibrant.Identity | calibrant.ForecastIdentity):
         return nullcontext()
     return progress("calibrating out of fold", N_SPLITS)

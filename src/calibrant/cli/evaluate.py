@@ -5,12 +5,11 @@ import json
 import click
 
 import calibrant
-from calibrant.cli.choosing import arranged, chosen, fold_progress, method_options
+from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
 from calibrant.cli.evaluate_tables import Tables, evaluate_tables, table_options
-from calibrant.cli.options import FILE, column_options
+from calibrant.cli.options import FILE, bins_option, column_options
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import print_summary
-from calibrant.reporting.summarise import summarise
 
 __all__ = ["evaluate"]
 
@@ -20,10 +19,10 @@ __all__ = ["evaluate"]
 @method_options
 @column_options()
 @table_options
-@click.option("--bins", default=15, show_default=True, type=click.IntRange(1), help="Bins of the calibration errors.")
+@bins_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
-    """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval.
+    """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).
     A pattern of Parquet files, a folder, or any option marked "Tables" counts out of core, by slice, in bounded memory.
@@ -34,24 +33,24 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
       calibrant evaluate predictions.csv --label outcome --json
       calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
       calibrant evaluate test.npz --calibrator model.calibrant
+      calibrant evaluate forecasts.csv                             columns mean, std, y
       calibrant evaluate "logs/*.parquet" --by model,day --resume sums.calibrant -o slices.parquet
     """
     tables = Tables(**tables)
     if tables.asked(source):
         if method is not None or calibrator is not None:
             raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
-        evaluate_tables(source, tables, columns, bins, as_json)
+        evaluate_tables(source, tables, columns, bins or 15, as_json)
         return
     _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, calibrator, columns, bins, as_json)
 
 
 def _evaluate_file(file, method, calibrator, columns, bins, as_json):
-    fitted = chosen(method, calibrator, default=calibrant.Identity)
-    data = read_file(file, columns, prefer=getattr(fitted, "inputs", None) if calibrator else None)
+    loaded = saved(calibrator)
+    data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
+    fitted = chosen(method, loaded, data, default=calibrant.Identity)
     with fold_progress(fitted) as step:
-        summary = summarise(
-            data.labels, **arranged(data, fitted), calibrator=fitted, sample_weight=data.weight, n_bins=bins, title=file.name, progress=step
-        )
+        summary = reported(data, fitted, n_bins=bins, title=file.name, progress=step).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:

@@ -6,8 +6,10 @@ from calibrant.cli.choosing import chosen, method_option
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import working
+from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
 from calibrant.reporting.names import shown_name
+from calibrant.reporting.regression.after import fit_copy
 from calibrant.wrap.out_of_fold import fit_clone
 
 __all__ = ["fit"]
@@ -22,20 +24,34 @@ __all__ = ["fit"]
 def fit(file, output, method, columns, force):
     """Fit a calibrator on FILE and save it.
 
-    FILE must hold predictions for rows that the model was not trained on, and their true labels.
+    FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
 
     \b
     Examples:
       calibrant fit predictions.npz -o model.calibrant
       calibrant fit predictions.csv --label outcome --method isotonic
       calibrant fit logits.npz --logits logits --force
+      calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
-    calibrator = chosen(method, None)
     refuse_existing(output, force)
     data = read_file(file, columns)
-    record = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight)
+    calibrator = chosen(method, None, data)
     with working("fitting"):
-        fitted = fit_clone(calibrator, record)
+        fitted, said = FITS[data.task](calibrator, data)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
-    click.echo(f"{shown_name(fitted)} fitted on {len(record):,} rows, {record.n_classes} classes{status}: {output}")
+    click.echo(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+
+
+def _of_classes(calibrator, data):
+    record = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight)
+    return fit_clone(calibrator, record), f"{len(record):,} rows, {record.n_classes} classes"
+
+
+def _of_forecasts(calibrator, data):
+    record = read_forecast(data.forecast, None, data.labels, sample_weight=data.weight)
+    outputs = f", {record.forecast.shape[1]} outputs" if len(record.forecast.shape) > 1 else ""
+    return fit_copy(calibrator, record), f"{len(record):,} rows{outputs}"
+
+
+FITS = {"classification": _of_classes, "regression": _of_forecasts}

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import click
 
 from calibrant.errors import InputError
+from calibrant.reporting.regression.scores import METRICS
 
 __all__ = ["FAILED", "Gate", "GateType"]
 
 #: Exit code of a failed gate.
 FAILED = 3
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-METRICS = ("accuracy", "log_loss", "brier", "ece", "classwise_ece", "positive_class_ece")
+CLASS_METRICS = ("accuracy", "log_loss", "brier", "ece", "classwise_ece", "positive_class_ece")
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([a-z_]+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 
@@ -36,9 +37,10 @@ class Gate:
         Gate(when='before', metric='ece', sign='>', bound=0.02)
         """
         match = GRAMMAR.fullmatch(text)
-        if match is None or match[2] not in METRICS:
+        if match is None or match[2] not in (*CLASS_METRICS, *METRICS):
             raise ValueError(
-                f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(METRICS)}; got {text!r}'
+                f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(CLASS_METRICS)}, '
+                f"or of forecasts {', '.join(METRICS)}; got {text!r}"
             )
         try:
             bound = float(match[4])
@@ -47,16 +49,23 @@ class Gate:
         return cls(match[1] or "before", match[2], match[3], bound)
 
     def reason(self, summary):
-        """Why it fails, in one line; None when it passes."""
-        row = next((row for row in summary["metrics"] if row["key"] == self.metric), None)
-        if row is None or row[self.when] is None:
-            known = ", ".join(row["key"] for row in summary["metrics"])
+        """Why it fails, in one line, for the first output that does; None when it passes."""
+        rows = [row for row in summary["metrics"] if row["key"] == self.metric]
+        if not rows or rows[0][self.when] is None:
+            known = ", ".join(dict.fromkeys(row["key"] for row in summary["metrics"]))
             missing = f"{self.metric} of the predictions {self.when} calibration"
             raise InputError(f"--fail-if asks for {missing}, which this run does not have; it has {known}.")
-        value = row[self.when]["value"]
-        if not OPERATORS[self.sign](value, self.bound):
-            return None
-        return f"{row['name']} {self.when} calibration is {value:.6g}, which is {self.sign} {self.bound:g}"
+        failed = (row for row in rows if self._holds(row[self.when]["value"]))
+        return next((self._said(row, len(rows) > 1) for row in failed), None)
+
+    def _holds(self, value):
+        # A number that is not finite is left out of the summary: it passes no gate.
+        return value is None or OPERATORS[self.sign](value, self.bound)
+
+    def _said(self, row, several):
+        value, of = row[self.when]["value"], f" of {row['output']}" if several else ""
+        found = "not finite" if value is None else f"{value:.6g}, which is {self.sign} {self.bound:g}"
+        return f"{row['name']}{of} {self.when} calibration is {found}"
 
 
 class GateType(click.ParamType):

@@ -11,6 +11,7 @@ from calibrant.cli.apply import apply
 from calibrant.cli.demo import demo
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.fit import fit
+from calibrant.cli.list_methods import list_methods
 from calibrant.cli.monitor import monitor
 from calibrant.cli.report import report
 from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
@@ -53,10 +54,11 @@ def group():
     calibrant fit predictions.npz -o model.calibrant     learn a calibrator
     calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
+    calibrant methods                                    all calibrators and metrics
 
     Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed, or an alarm with --fail.
     """
 
 
-for command in (demo, evaluate, report, fit, apply, monitor):
+for command in (demo, evaluate, report, fit, apply, monitor, list_methods):
     group.add_command(command)

@@ -6,7 +6,7 @@ import re
 import calibrant
 from calibrant.errors import InputError
 
-__all__ = ["make", "methods"]
+__all__ = ["make", "methods", "regression_methods"]
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
@@ -36,15 +36,26 @@ def methods() -> dict:
     return dict(sorted(found.items()))
 
 
-def make(name):
+def regression_methods() -> dict:
+    """The same for calibrators of forecasts.
+
+    Examples
+    --------
+    >>> regression_methods()["std"]()
+    StdScaling()
+    """
+    return dict(sorted((_kebab(cls.__name__), cls) for cls in _exported(calibrant.RegressionCalibrator) if _makes_itself(cls)))
+
+
+def make(name, task="classification"):
     """The calibrator of that name, unfitted.
 
     Examples
     --------
-    >>> make("identity")
-    Identity()
+    >>> make("identity"), make("interval", "regression")
+    (Identity(), IntervalCalibration())
     """
-    found = methods()
+    found = methods() if task == "classification" else regression_methods()
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()

@@ -8,8 +8,13 @@ import click
 
 from calibrant.errors import InputError
 
-__all__ = ["FILE", "Columns", "column_options", "force_option", "output_option", "refuse_existing"]
+__all__ = ["FILE", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
 
+FORECASTS = (
+    ("--quantiles", "NAMES", 'Forecasts as quantiles: columns whose star is the level (default "q_*").'),
+    ("--std", "NAMES", "Standard deviations of the forecasts, as --mean (default std)."),
+    ("--mean", "NAMES", "Means of the forecasts: column or array, or several as a,b (default mean, or mean_NAME for several outputs)."),
+)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -22,6 +27,10 @@ class Columns:
     logits: str | None = None
     weight: str | None = None
     classes: str | None = None
+    task: str | None = None
+    mean: str | None = None
+    std: str | None = None
+    quantiles: str | None = None
 
 
 def column_options(labels=True):
@@ -29,12 +38,21 @@ def column_options(labels=True):
 
     def decorate(command):
         @wraps(command)
-        def gathered(*args, label=None, probabilities, logits, weight=None, classes, **options):
-            return command(*args, columns=Columns(label, probabilities, logits, weight, classes), **options)
+        def gathered(*args, label=None, weight=None, **options):
+            named = {name: options.pop(name) for name in ("probabilities", "logits", "classes", "task", "mean", "std", "quantiles")}
+            return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
+        decorated = gathered
+        for name, metavar, words in FORECASTS:
+            decorated = click.option(name, metavar=metavar, help=words)(decorated)
+        decorated = click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
+        )(decorated)
         decorated = click.option(
             "--classes", metavar="A,B,C", help="Labels in column order, where the file does not name them."
-        )(gathered)  # fmt: skip
+        )(decorated)  # fmt: skip
         decorated = click.option(
             "--logits", metavar="NAMES", help='The logits, named as for --probabilities (default "logit_*").'
         )(decorated)  # fmt: skip
@@ -45,7 +63,9 @@ def column_options(labels=True):
         if labels:
             decorated = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(decorated)
             decorated = click.option(
-                "--label", metavar="NAME", help="Array or column of true labels (default labels, label, y or target); for npy, a file."
+                "--label",
+                metavar="NAME",
+                help="Array or column of true labels or outcomes (default labels, label, y or target); for npy, a file.",
             )(decorated)
         return decorated
 
@@ -69,3 +89,9 @@ def refuse_existing(path, force):
     """Stop before the work, not after it, where the output would not be written."""
     if path.exists() and not force:
         raise InputError(f"{path} exists and is not overwritten; pass --force or another -o.")
+
+
+def bins_option(command):
+    """``--bins``; None for the default of the task."""
+    words = "Bins of the curves and calibration errors (default 15; 10 of error bars)."
+    return click.option("--bins", type=click.IntRange(1), help=words)(command)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
+from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
 from calibrant.cli.options import Columns
 from calibrant.errors import InputError
 
@@ -42,10 +43,11 @@ class PredictionFile:
     weight: Any
     source: Any
     names: list
+    task: ClassVar[str] = "classification"
 
 
-def read_file(path, columns=None, *, labels=True, prefer=None) -> PredictionFile:
-    """Read predictions, and labels where wanted.
+def read_file(path, columns=None, *, labels=True, prefer=None) -> PredictionFile | ForecastFile:
+    """Read predictions of classes, or forecasts of a number, and labels where wanted.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ def read_file(path, columns=None, *, labels=True, prefer=None) -> PredictionFile
     columns = Columns() if columns is None else columns
     path = Path(path)
     source = sources.open_source(path)
+    if holds_forecasts(source, columns):
+        return read_forecasts(source, columns, labels=labels)
     found = _from_arrays(source, columns, prefer) if source.kind in ("npz", "npy") else table_columns.find(source, columns, prefer)
     names, values, inputs, classes = found
     if columns.classes is not None:

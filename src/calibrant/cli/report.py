@@ -1,13 +1,13 @@
 """``calibrant report``: the page to look at."""
 
 import json
+from dataclasses import replace
 
 import click
 
-import calibrant
-from calibrant.cli.choosing import arranged, chosen, fold_progress, method_options
+from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
 from calibrant.cli.gate import FAILED, GateType
-from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.options import FILE, bins_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
 
 __all__ = ["report"]
@@ -21,13 +21,13 @@ __all__ = ["report"]
 @click.option("--fail-if", "gates", type=GateType(), multiple=True, metavar="CONDITION",
               help='Exit with 3 if it holds, e.g. "ece>0.02" (predictions as they are) or "after.ece>0.02"; may be repeated.')  # fmt: skip
 @click.option("--title", help="Title of the page (default: the file's name).")
-@click.option("--bins", default=15, show_default=True, type=click.IntRange(1), help="Bins of the curves and calibration errors.")
+@bins_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, too.")
 @column_options()
 @force_option
 @click.pass_context
 def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_json, columns, force):
-    """Write one offline HTML page on FILE: verdict, before and after, figures, classes worst first.
+    """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
     "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given.
 
@@ -37,18 +37,17 @@ def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_j
       calibrant report fit.csv --test test.csv --method isotonic
       calibrant report test.npz --calibrator model.calibrant --force
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
+      calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
-    fitted = chosen(method, calibrator)
+    loaded = saved(calibrator)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
     refuse_existing(output, force)
-    data = read_file(file, columns, prefer=fitted.inputs if calibrator else None)
-    held_out = None if test is None else read_file(test, columns, prefer=data.inputs)
+    data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
+    fitted = chosen(method, loaded, data)
+    held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
     with fold_progress(fitted) as step:
-        found = calibrant.report(
-            data.labels, **arranged(data, fitted), calibrator=fitted, test=_triple(held_out, data), sample_weight=data.weight,
-            n_bins=bins, title=title or (test or file).name, progress=step,
-        )  # fmt: skip
+        found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, title=title or (test or file).name, progress=step)
     found.save(output, overwrite=force)
     summary = found.to_dict()
     click.echo(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
@@ -61,5 +60,7 @@ def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_j
 def _triple(test, data):
     if test is None:
         return None
+    if data.task == "regression":
+        return test.labels, test.forecast, test.weight
     order = column_order(test, data.classes) if data.classes is not None else slice(None)
     return test.labels, test.values[..., order], test.weight

@@ -23,7 +23,7 @@ def open_source(path):
 
 
 class _Source(ABC):
-    """Content by name; ``column(name)`` gives one array, ``write(path, ...)`` all of it with new predictions."""
+    """Content by name; ``column(name)`` gives one array, ``write(path, columns, renamed)`` all of it with new predictions."""
 
     kind = ""
 
@@ -57,13 +57,10 @@ class NpzSource(_Source):
         except (ValueError, zipfile.BadZipFile, EOFError, AttributeError) as error:
             raise InputError(f"{path} is not an npz file of plain arrays ({error}); save it with numpy.savez.") from None
 
-    def write(self, path, names, values, confidence):
-        """Probabilities take the place of the predictions (an array of logits becomes "probabilities")."""
-        content = {key: array for key, array in self.content.items() if key not in names}
-        content["probabilities" if "logits" in names else names[0]] = values
-        content["confidence"] = confidence
+    def write(self, path, columns, renamed):
+        """The arrays given take the place of their namesakes; the others stay."""
         with open(path, "wb") as file:
-            np.savez_compressed(file, **content)
+            np.savez_compressed(file, **replaced(self.content, columns, renamed))
 
 
 class NpySource(_Source):
@@ -77,10 +74,10 @@ class NpySource(_Source):
         except (ValueError, EOFError) as error:
             raise InputError(f"{path} is not an npy file of plain numbers ({error}); save it with numpy.save.") from None
 
-    def write(self, path, names, values, confidence):
+    def write(self, path, columns, renamed):
         """The calibrated probabilities alone."""
         with open(path, "wb") as file:
-            np.save(file, values)
+            np.save(file, columns["values"])
 
 
 class CsvSource(_Source):
@@ -99,9 +96,9 @@ class CsvSource(_Source):
             raise InputError(f"{path} has {len(header)} column names and {len(rows[uneven])} values in row {uneven}; repair that row.")
         return {name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
 
-    def write(self, path, names, values, confidence):
-        """Probabilities take the place of the predictions' columns; ``confidence`` is added."""
-        content = replaced(self.content, names, values, confidence, lambda column: map(repr, column.tolist()))
+    def write(self, path, columns, renamed):
+        """The columns given take the place of their namesakes; the others stay letter by letter."""
+        content = replaced(self.content, {name: map(repr, values.tolist()) for name, values in columns.items()}, renamed)
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(content)
@@ -126,12 +123,11 @@ class ParquetSource(_Source):
         """As NumPy, strings as objects."""
         return self.content[name].to_numpy()
 
-    def write(self, path, names, values, confidence):
-        """Probabilities take the place of the predictions' columns; ``confidence`` is added."""
+    def write(self, path, columns, renamed):
+        """The columns given take the place of their namesakes; the others keep their types."""
         pyarrow = import_extra("pyarrow", "writing parquet", "cli")
-        content = replaced(self.content, names, values, confidence, pyarrow.array)
-        fields = [self.table.schema.field(name) if name in self.content and name not in names and name != "confidence" else
-                  pyarrow.field(name, pyarrow.float64()) for name in content]  # fmt: skip
+        content = replaced(self.content, {name: pyarrow.array(values) for name, values in columns.items()}, renamed)
+        fields = [pyarrow.field(name, pyarrow.float64()) if name in columns else self.table.schema.field(name) for name in content]
         schema = pyarrow.schema(fields, metadata=self.table.schema.metadata)
         import_extra("pyarrow.parquet", "writing parquet", "cli").write_table(pyarrow.table(list(content.values()), schema=schema), path)
 
@@ -139,15 +135,10 @@ class ParquetSource(_Source):
 KINDS = {".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource}
 
 
-def replaced(content, names, values, confidence, column):
-    """The columns in their order, those in ``names`` holding ``values`` (logit_x renamed to p_x), and confidence last."""
-    values = values[:, None] if values.ndim == 1 else values
-    position = {name: j for j, name in enumerate(names)}
+def replaced(content, columns, renamed):
+    """The content in its order, ``columns`` in place of those of the same name, or of the one they are ``renamed`` from; others last."""
     out = {}
     for name, old in content.items():
-        if name in position:
-            out[f"p_{name[6:]}" if name.startswith("logit_") else name] = column(values[:, position[name]])
-        elif name != "confidence":
-            out[name] = old
-    out["confidence"] = column(confidence)
-    return out
+        new = renamed.get(name, name)
+        out[new] = columns.get(new, old)
+    return {**out, **{name: values for name, values in columns.items() if name not in out}}

@@ -17,23 +17,14 @@ def console():
 
 
 def print_summary(summary):
-    """The metrics of a summary as a table, then its cautions and verdict."""
-    out = console()
-    after = summary["curves"]["after"] is not None
-    data, method = summary["data"], summary["calibrator"]
-    table = Table(title=f"{data['n']:,.0f} rows, {data['n_classes']} classes", title_justify="left")
-    table.add_column("metric")
-    table.add_column("before" if after else "value", justify="right")
-    if after:
-        table.add_column(f"after {escape(method['name'])} ({method['evaluation']})", justify="right")
-        table.add_column("change", justify="right")
-        table.add_column("")
-    for row in summary["metrics"]:
-        cells = [row["name"], with_interval(row["before"])]
-        if after:
-            cells += [with_interval(row["after"]), with_interval(row["change"], sign="+"), _meaning(row, method)]
-        table.add_row(*cells)
-    out.print(table)
+    """The metrics of a summary as a table for each output, then its cautions and verdict."""
+    out, data = console(), summary["data"]
+    if summary["task"] == "classification":
+        out.print(_metrics_table(f"{data['n']:,.0f} rows, {data['n_classes']} classes", summary["metrics"], summary))
+    else:
+        for name in data["outputs"]:
+            title = f"{data['n']:,.0f} rows" + (f", {escape(name)}" if len(data["outputs"]) > 1 else "")
+            out.print(_metrics_table(title, [row for row in summary["metrics"] if row["output"] == name], summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
         out.print("Intervals of the ECEs are for the true error: noise in the bins adds to the one measured.", style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
@@ -41,11 +32,36 @@ def print_summary(summary):
     out.print(escape(summary["verdict"]["sentence"]), soft_wrap=True)
 
 
-def with_interval(found, sign=""):
+def _metrics_table(title, rows, summary):
+    method = summary["calibrator"]
+    after = method["evaluation"] != "none"
+    table = Table(title=title, title_justify="left")
+    table.add_column("metric")
+    table.add_column("before" if after else "value", justify="right")
+    if after:
+        table.add_column(f"after {escape(method['name'])} ({method['evaluation']})", justify="right")
+        table.add_column("change", justify="right")
+        table.add_column("")
+    # Error bars have units of their own, however small or large.
+    digits = ".4f" if summary["task"] == "classification" else ".4g"
+    for row in rows:
+        cells = [row["name"], with_interval(row["before"], digits=digits)]
+        if after and row["after"] is None:
+            cells += ["–", "–", ""]
+        elif after:
+            cells += [with_interval(row["after"], digits=digits), with_interval(row["change"], "+", digits), _meaning(row, method)]
+        table.add_row(*cells)
+    return table
+
+
+def with_interval(found, sign="", digits=".4f"):
     """Value and interval, on one line."""
+    if found["value"] is None:
+        return "–"
+    sign += digits
     if found["low"] is None:
-        return f"{found['value']:{sign}.4f}"
-    return f"{found['value']:{sign}.4f} \\[{found['low']:{sign}.4f}, {found['high']:{sign}.4f}]"
+        return f"{found['value']:{sign}}"
+    return f"{found['value']:{sign}} \\[{found['low']:{sign}}, {found['high']:{sign}}]"
 
 
 def _meaning(row, method):

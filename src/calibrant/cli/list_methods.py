@@ -1,0 +1,72 @@
+"""``calibrant methods``: what there is to calibrate and to measure with."""
+
+import json
+
+import click
+from rich.table import Table
+
+from calibrant import metrics
+from calibrant._base.metric import Metric
+from calibrant.cli.methods import methods, regression_methods
+from calibrant.cli.tables import console
+from calibrant.reporting.names import shown_name
+
+__all__ = ["list_methods"]
+
+FACTS = {"keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only"}
+
+
+@click.command("methods")
+@click.option("--task", type=click.Choice(["classification", "regression"]), help="Only those of this task (default: both).")
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+def list_methods(task, as_json):
+    """List the calibrators that --method takes, and the metrics, for predictions of classes and for forecasts of a number.
+
+    \b
+    Examples:
+      calibrant methods
+      calibrant methods --task regression --json
+    """
+    tasks = ["classification", "regression"] if task is None else [task]
+    found = {name: {"calibrators": _calibrators(name), "metrics": _metrics(name)} for name in tasks}
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+        return
+    out = console()
+    for name, kinds in found.items():
+        for kind, rows in kinds.items():
+            out.print(_table(f"{name}: {kind}", rows))
+
+
+def _calibrators(task):
+    made = {name: make() for name, make in (methods() if task == "classification" else regression_methods()).items()}
+    return [
+        {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
+        for name, one in made.items()
+    ]
+
+
+def _metrics(task):
+    found = ((name, getattr(metrics, name)) for name in metrics.__all__)
+    return [
+        {"name": name, "is": metric.name, "facts": ", ".join(_facts(metric))}
+        for name, metric in found
+        if isinstance(metric, Metric) and metric.task == task
+    ]
+
+
+def _facts(metric):
+    yield {"minimize": "lower is better", "maximize": "higher is better", "none": "no better or worse"}[metric.direction]
+    if metric.proper:
+        yield "proper"
+    if metric.mergeable:
+        yield "adds up"
+
+
+def _table(title, rows):
+    table = Table(title=title, title_justify="left")
+    for column in ("name", "is", "facts"):
+        table.add_column(column, no_wrap=column == "name")
+    for row in rows:
+        table.add_row(*row.values())
+    return table
