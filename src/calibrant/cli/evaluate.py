@@ -40,6 +40,8 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
     if tables.asked(source):
         if method is not None or calibrator is not None:
             raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
+        if columns.task == "regression" or columns.mean or columns.std or columns.quantiles:
+            raise click.UsageError("forecasts of a number are read from one file, whole; leave out what asks for tables.")
         evaluate_tables(source, tables, columns, bins or 15, as_json)
         return
     _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, calibrator, columns, bins, as_json)

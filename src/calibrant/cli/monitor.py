@@ -21,7 +21,7 @@ MOST_SHOWN = 20
 
 @click.command()
 @click.argument("source", metavar="FILES")
-@column_options()
+@column_options(forecasts=False)
 @table_options
 @click.option("--reference", metavar="FILES", help="Rows whose calibration is the standard; default perfect calibration.")
 @click.option("--alpha", default=0.05, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -10,11 +10,19 @@ from calibrant.errors import InputError
 
 __all__ = ["FILE", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
 
+NAMED = ("probabilities", "logits", "classes", "task", "mean", "std", "quantiles")
 FORECASTS = (
-    ("--quantiles", "NAMES", 'Forecasts as quantiles: columns whose star is the level (default "q_*").'),
-    ("--std", "NAMES", "Standard deviations of the forecasts, as --mean (default std)."),
-    ("--mean", "NAMES", "Means of the forecasts: column or array, or several as a,b (default mean, or mean_NAME for several outputs)."),
-)
+    click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
+    click.option("--std", metavar="NAMES", help="Standard deviations of the forecasts, named as for --mean (default std)."),
+    click.option(
+        "--mean", metavar="NAMES",
+        help="Means of the forecasts: a column or array, or several as a,b (default mean, or mean_NAME for several outputs).",
+    ),
+    click.option(
+        "--task", type=click.Choice(["classification", "regression"]),
+        help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
+    ),
+)  # fmt: skip
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -33,23 +41,18 @@ class Columns:
     quantiles: str | None = None
 
 
-def column_options(labels=True):
-    """Decorator that gathers the options into one argument ``columns``."""
+def column_options(labels=True, forecasts=True):
+    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, or of ``forecasts``."""
 
     def decorate(command):
         @wraps(command)
         def gathered(*args, label=None, weight=None, **options):
-            named = {name: options.pop(name) for name in ("probabilities", "logits", "classes", "task", "mean", "std", "quantiles")}
+            named = {name: options.pop(name) for name in NAMED if name in options}
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
         decorated = gathered
-        for name, metavar, words in FORECASTS:
-            decorated = click.option(name, metavar=metavar, help=words)(decorated)
-        decorated = click.option(
-            "--task",
-            type=click.Choice(["classification", "regression"]),
-            help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
-        )(decorated)
+        for option in FORECASTS if forecasts else ():
+            decorated = option(decorated)
         decorated = click.option(
             "--classes", metavar="A,B,C", help="Labels in column order, where the file does not name them."
         )(decorated)  # fmt: skip

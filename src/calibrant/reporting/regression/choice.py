@@ -12,8 +12,16 @@ __all__ = ["best", "choice", "final"]
 
 
 def best(compared, tables) -> str:
-    """The name with the lowest CRPS after calibration relative to that before, on average over the outputs; in-sample ones last."""
-    return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", _relative(tables[name])))
+    """The name with the lowest CRPS after calibration relative to that before, on average over the outputs.
+
+    Those that surely worsen the NLL come after the others, and those measured in-sample last.
+    """
+    return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", _harms(tables[name]), _relative(tables[name])))
+
+
+def _harms(outputs):
+    changes = [row["change"] for rows in outputs for row in rows if row["key"] == "nll"]
+    return any(change is not None and change["meaning"] == "worse" for change in changes)
 
 
 def _relative(outputs):

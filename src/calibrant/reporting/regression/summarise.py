@@ -31,7 +31,8 @@ def summarise(
     calibrator : regression calibrator, optional
         Unfitted (or a class, or None for the default): calibrated out of fold. Fitted: applied as it is. ``Identity()``: only the
         forecasts as they are. A list or {name: calibrator}: all are compared on the same rows, and the report is about the one with the
-        lowest CRPS, relative to that before and averaged over the outputs (best of several, so a little lucky).
+        lowest CRPS, relative to that before and averaged over the outputs, among those that do not worsen the NLL (best of several, so
+        a little lucky).
     test : (y_test, forecast_test) or (y_test, forecast_test, weight_test), optional
         Fit on all of ``y, forecast`` and measure on these rows instead; ``(mean, std)`` is a forecast too.
     sample_weight : (n,), optional
