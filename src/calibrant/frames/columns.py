@@ -1,6 +1,6 @@
 """Which columns of a table hold what, and a batch of them as arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -8,14 +8,15 @@ import numpy as np
 from calibrant.errors import InputError
 from calibrant.frames.coding import EVERY, encode, floor
 
-__all__ = ["Layout", "class_key", "layout", "numbers"]
+__all__ = ["Layout", "class_key", "forecast_layout", "layout", "numbers"]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class) or one score.
+    """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score, or
+    mean and std.
 
-    ``mode`` is "columns", "list", "second" or "score".
+    ``mode`` is "columns", "list", "second", "score" or "forecast".
     """
 
     mode: str
@@ -72,23 +73,34 @@ def layout(names, types, *, label, probabilities, score, predicted, weight=None,
         raise InputError("pass either probabilities= (all classes) or score= with predicted= (the predicted class only).")
     if score is not None and predicted is None:
         raise InputError("score= is of the predicted class and needs predicted=, its column; for two classes pass probabilities='p'.")
-    if every not in EVERY:
-        raise InputError(f"every must be one of {', '.join(EVERY)}; got {every!r}.")
-    by = (by,) if isinstance(by, str) else tuple(by or ())
     mode, values = ("score", (score,)) if score is not None else _probability_columns(names, types, probabilities)
     if mode == "columns" and classes is None:
         classes = _starred(probabilities, values)
     if classes is None and mode == "second":
         classes = (0, 1)
-    out = Layout(
-        mode, values, None if classes is None else tuple(classes), label, predicted if mode == "score" else None, weight, by, time, every
-    )
-    missing = [name for name in out.needed if name not in names]
-    if missing:
-        raise InputError(f"the table must have a column {missing[0]!r}; it has {', '.join(list(names)[:20])}.")
+    classes = None if classes is None else tuple(classes)
+    out = _there(Layout(mode, values, classes, label, predicted if mode == "score" else None, weight, by, time, every), names)
     if mode == "columns" and classes is not None and len(out.classes) != len(values):
         raise InputError(f"classes must name the {len(values)} columns of probabilities; got {len(out.classes)}.")
     return out
+
+
+def forecast_layout(names, *, label, mean, std, weight=None, by=(), time=None, every="day"):
+    """Columns of means, standard deviations and outcomes."""
+    if std is None:
+        raise InputError("mean= needs std=, the column of standard deviations.")
+    return _there(Layout("forecast", (mean, std), None, label, None, weight, by, time, every), names)
+
+
+def _there(columns, names):
+    """The layout, its slices as a tuple, once all its columns are found."""
+    if columns.every not in EVERY:
+        raise InputError(f"every must be one of {', '.join(EVERY)}; got {columns.every!r}.")
+    columns = replace(columns, by=(columns.by,) if isinstance(columns.by, str) else tuple(columns.by or ()))
+    missing = [name for name in columns.needed if name not in names]
+    if missing:
+        raise InputError(f"the table must have a column {missing[0]!r}; it has {', '.join(list(names)[:20])}.")
+    return columns
 
 
 def _probability_columns(names, types, probabilities):

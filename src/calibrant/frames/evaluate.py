@@ -4,9 +4,11 @@ from pathlib import Path
 
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
-from calibrant.frames.columns import layout
+from calibrant.frames.columns import forecast_layout, layout
 from calibrant.frames.engines.choosing import choose, files, fold, opened
 from calibrant.frames.evaluation import Evaluation
+from calibrant.frames.forecast_evaluation import ForecastEvaluation
+from calibrant.frames.forecast_kernel import ForecastKernel
 from calibrant.frames.kernel import Kernel
 
 __all__ = ["evaluate"]
@@ -16,10 +18,10 @@ FINE_BINS = 4096
 
 
 def evaluate(
-    source, *, label="label", probabilities=None, score=None, predicted=None, by=(), time=None, every="day", weight=None,
-    classes=None, n_bins=15, strategy="width", engine="auto", checkpoint=None, progress=None,
-) -> Evaluation:  # fmt: skip
-    r"""Accuracy, log loss, Brier score and calibration errors of a table of any size, by slice, in one pass and bounded memory.
+    source, *, label="label", probabilities=None, score=None, predicted=None, mean=None, std=None, by=(), time=None, every="day",
+    weight=None, classes=None, n_bins=None, strategy="width", engine="auto", checkpoint=None, progress=None,
+) -> Evaluation | ForecastEvaluation:  # fmt: skip
+    r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass and bounded memory.
 
     .. math:: \mathrm{state} = \sum_{\mathrm{batches}} \mathrm{sums\ by\ (slice,\ predicted\ class,\ bin)}
 
@@ -28,12 +30,14 @@ def evaluate(
     source : path, pattern such as "logs/\*.parquet", list of paths, or a table
         Tables of polars, DuckDB, pyarrow, pandas, Dask, Spark and Ray.
     label : str, default "label"
-        Column of true classes.
+        Column of true classes; of outcomes, with ``mean``.
     probabilities : str or list of str
         Columns as a pattern ("p\_\*", the star being the class) or a list, one column of lists, or one column of the second class's
         probability.
     score, predicted : str
         Instead of all probabilities: columns of the predicted class's probability and of the predicted class.
+    mean, std : str
+        Instead, for regression: columns of predicted means and standard deviations.
     by : str or list of str
         Columns to slice by.
     time : str, optional
@@ -42,7 +46,7 @@ def evaluate(
     weight : str, optional
         Column of weights; weight 2 means the row twice.
     classes : (K,) labels in column order, optional
-    n_bins : int, default 15
+    n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
         "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins of equal weight; the column ``ece_bound``
         says how far that can be from the exact error.
@@ -55,8 +59,9 @@ def evaluate(
 
     Returns
     -------
-    Evaluation
-        ``.frame()`` one row a slice, ``.overall()``, ``.to_dict()``, ``.reliability_curve()``; evaluations add up.
+    Evaluation or ForecastEvaluation
+        ``.frame()`` one row a slice, ``.overall()``, ``.to_dict()``, and of classes ``.reliability_curve()``; evaluations add up. Of
+        forecasts: NLL, CRPS, RMSE, MAE, sharpness, c_v, coverage and width of 90 % intervals, ENCE, UCE, interval calibration error.
 
     Raises
     ------
@@ -68,7 +73,8 @@ def evaluate(
     -----
     Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation (1e-9). Memory is (slices x predicted
     classes x bins), never rows. Columns of ``score=`` alone give the losses of the confidence (``confidence_log_loss``,
-    ``confidence_brier``), not those of all probabilities. With one process the kernel uses one core; a cluster's engine uses all.
+    ``confidence_brier``), not those of all probabilities. ENCE and UCE are those of the metrics with ``cells=32``: bins of equal weight
+    by std whose edges are off by at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
 
     Examples
     --------
@@ -78,6 +84,7 @@ def evaluate(
     >>> found.frame()[["day", "n", "accuracy", "ece"]].values.tolist()
     [[1.0, 2.0, 1.0, 0.25], [2.0, 1.0, 0.0, 0.8]]
     """
+    n_bins = (15 if mean is None else 10) if n_bins is None else n_bins
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     if strategy not in ("width", "mass"):
@@ -85,15 +92,19 @@ def evaluate(
     module = choose(source, engine)
     table = opened(source, module)
     kinds = module.kinds(table)
-    columns = layout(
-        list(kinds), kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
-        every=every, classes=classes,
-    )  # fmt: skip
-    kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width")
+    sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
+    if mean is not None:
+        if probabilities is not None or score is not None:
+            raise InputError("pass mean= and std= (regression), or probabilities= or score= (classification), not both.")
+        kernel = ForecastKernel(forecast_layout(list(kinds), mean=mean, std=std, **sliced), n_bins)
+    else:
+        columns = layout(list(kinds), kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
+        kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width")
     paths = files(source)
     if checkpoint is None and progress is None:
-        return Evaluation(fold(module, table, kernel), strategy, n_bins)
-    if paths is None:
+        state = fold(module, table, kernel)
+    elif paths is None:
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
-    state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
-    return Evaluation(state, strategy, n_bins)
+    else:
+        state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
+    return Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
 from calibrant._kernels.bins import equal_width_edges
 from calibrant._kernels.debias import binned_errors
 from calibrant._kernels.intervals import wilson
@@ -12,7 +11,7 @@ from calibrant._kernels.quotient import quotient
 from calibrant.errors import InputError
 from calibrant.frames.kernel import fine_edges
 from calibrant.frames.mass_bins import merged_to_mass
-from calibrant.frames.state import GroupState
+from calibrant.frames.sliced import Sliced
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.label.accuracy import accuracy
 from calibrant.metrics.probability.brier_score import brier_score
@@ -22,7 +21,7 @@ __all__ = ["Evaluation"]
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Sliced):
     """The metrics of each slice of a table; evaluations of parts of a table add up.
 
     Attributes
@@ -33,42 +32,26 @@ class Evaluation:
     n_bins : int
     """
 
-    state: GroupState
     strategy: str = "width"
     n_bins: int = 15
-
-    @property
-    def by(self):
-        """Names of what the rows are sliced by."""
-        return list(self.state.settings["by"])
 
     def __add__(self, other):
         return Evaluation(self.state + other.state, self.strategy, self.n_bins) if isinstance(other, Evaluation) else NotImplemented
 
     def columns(self, *, per_class=False) -> dict:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
-        parts, bins, sums = self.state.by(lambda g: g if per_class else g[:-1])
-        names = [*self.by, *(["predicted"] if per_class else [])]
-        keys = {name: [part[j] for part in parts] for j, name in enumerate(names)}
-        return keys | _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins)
+        return self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
 
-    def overall(self) -> dict:
-        """The metrics of all rows together."""
-        _, bins, sums = self.state.by(lambda g: ())
-        columns = _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins)
-        return {name: float(values[0]) for name, values in columns.items()} if len(bins) else {}
+    @property
+    def _bins(self):
+        return {"strategy": self.strategy, "n": self.n_bins}
 
-    def frame(self, *, per_class=False):
-        """One row a slice (and predicted class), as a pandas data frame."""
-        return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(self.columns(per_class=per_class))
+    def _slice(self, group):
+        # The last of a group is the predicted class.
+        return group[:-1]
 
-    def to_dict(self) -> dict:
-        """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
-        columns = {name: _plain(values) for name, values in self.columns().items()}
-        count = len(next(iter(columns.values()), []))
-        overall = {name: values[0] for name, values in ((k, _plain([v])) for k, v in self.overall().items())}
-        slices = [{name: values[i] for name, values in columns.items()} for i in range(count)]
-        return {"by": self.by, "bins": {"strategy": self.strategy, "n": self.n_bins}, "overall": overall, "slices": slices}
+    def _numbers(self, bins, sums):
+        return _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins)
 
     def reliability_curve(self, *slice_) -> ReliabilityCurve:
         """The reliability curve of one slice, given by its values in the order of ``by``; of all rows when none are given."""
@@ -119,7 +102,3 @@ def _numbers(bins, sums, score_only):
         low, high = metric._limits(totals, 0.95)
         out |= {name: metric._finalise(totals), f"{name}_low": low, f"{name}_high": high}
     return out
-
-
-def _plain(values):
-    return [None if isinstance(v, float) and not np.isfinite(v) else v for v in (values.tolist() if hasattr(values, "tolist") else values)]

@@ -1,0 +1,53 @@
+"""What an evaluation of forecasts holds: the sums, and every number that follows from them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant.forecasts.read import read_forecast
+from calibrant.frames.forecast_kernel import CELLS, SUMMED, sketched
+from calibrant.frames.sliced import Sliced
+from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
+from calibrant.metrics.regression.uncertainty_calibration_error import UncertaintyCalibrationError
+
+__all__ = ["ForecastEvaluation"]
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastEvaluation(Sliced):
+    """The metrics of forecasts in each slice of a table; evaluations of parts of a table add up.
+
+    Attributes
+    ----------
+    state : GroupState
+        Sums by slice; ``state.save(path)`` keeps them.
+    n_bins : int
+    """
+
+    n_bins: int = 10
+
+    def __add__(self, other):
+        return ForecastEvaluation(self.state + other.state, self.n_bins) if isinstance(other, ForecastEvaluation) else NotImplemented
+
+    @property
+    def _bins(self):
+        return {"strategy": "mass", "n": self.n_bins}
+
+    def _slice(self, group):
+        return group
+
+    def _numbers(self, bins, sums):
+        n, rest = sums[:, :1], sums[:, 1:]
+        out = {"n": n[:, 0]}
+        record = read_forecast([0.0], [1.0], [0.0])
+        for name, metric in SUMMED.items():
+            width = len(metric._columns(record))
+            totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
+            low, high = metric._limits(totals, 0.95)
+            out |= {name: metric._finalise(totals), f"{name}_low": low, f"{name}_high": high}
+        uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
+        gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
+        return out | {
+            "ence": sketched(self.n_bins)._finalise(bins), "uce": uce._finalise(gaps),
+            "interval_calibration_error": interval_calibration_error._finalise(rest[:, None]),
+        }  # fmt: skip

@@ -1,0 +1,63 @@
+"""Numbers by slice from sums: what every kind of evaluation shares."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._base.extras import import_extra
+from calibrant.frames.state import GroupState
+
+__all__ = ["Sliced"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sliced(ABC):
+    """Template: an evaluation says what is a slice of a group (``_slice``), which numbers follow from sums (``_numbers``), and its bins."""
+
+    state: GroupState
+
+    @property
+    def by(self):
+        """Names of what the rows are sliced by."""
+        return list(self.state.settings["by"])
+
+    @property
+    @abstractmethod
+    def _bins(self) -> dict: ...
+
+    @abstractmethod
+    def _slice(self, group) -> tuple: ...
+
+    @abstractmethod
+    def _numbers(self, bins, sums) -> dict:
+        """Column name -> array, from the sums of P slices: bins (P, B, 3), sums (P, S)."""
+
+    def columns(self) -> dict:
+        """Column name -> array, one entry a slice."""
+        return self._columns(self._slice, self.by)
+
+    def _columns(self, part, names):
+        parts, bins, sums = self.state.by(part)
+        return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(bins, sums)
+
+    def overall(self) -> dict:
+        """The metrics of all rows together."""
+        _, bins, sums = self.state.by(lambda g: ())
+        return {name: float(values[0]) for name, values in self._numbers(bins, sums).items()} if len(bins) else {}
+
+    def frame(self, **options):
+        """One row a slice, as a pandas data frame; options are those of ``columns``."""
+        return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(self.columns(**options))
+
+    def to_dict(self) -> dict:
+        """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
+        columns = {name: _plain(values) for name, values in self.columns().items()}
+        count = len(next(iter(columns.values()), []))
+        overall = {name: values[0] for name, values in ((k, _plain([v])) for k, v in self.overall().items())}
+        slices = [{name: values[i] for name, values in columns.items()} for i in range(count)]
+        return {"by": self.by, "bins": self._bins, "overall": overall, "slices": slices}
+
+
+def _plain(values):
+    return [None if isinstance(v, float) and not np.isfinite(v) else v for v in (values.tolist() if hasattr(values, "tolist") else values)]
