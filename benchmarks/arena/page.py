@@ -1,7 +1,7 @@
 """The page of the docs and its two pictures, written from the results: arena.rst, _static/arena_*.png."""
 
 import numpy as np
-from benchmarks.arena import report
+from benchmarks.arena import automatic, report
 from benchmarks.arena import table as numbers
 
 PAGE = """Arena
@@ -37,26 +37,29 @@ them; a run on data of your own is worth more.
 """
 
 
-def write(table, docs, folder, missing=()):
+def write(table, docs, folder):
     """Write the page and its pictures."""
-    parts = [(title, table.take(runs=belongs(table.n_classes))) for title, belongs in report.SECTIONS]
-    parts = [(title, part) for title, part in parts if part.runs]
+    parts = report.sections(table)
     lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case)))]
     head, *rest = report.overall(table) or [""]
     lines += [head, "", *(f"- {line}" for line in rest), ""]
-    if missing:
-        lines += [f"Left out of the tables, because fewer than half of their runs are done: {', '.join(missing)}.", ""]
     for title, part in parts:
-        heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"
-        lines += [heading, "-" * len(heading), ""]
-        for line in report.verdict(part, folder)[1:]:
-            lines += [line[0].upper() + line[1:], ""]
-        lines += _duels(part, folder) + _list_table(report.rows_of(part), set(_names(part, peer=True)))
-    lines += _remarks(table)
+        lines += _section(title, part, report.missing(table, part), folder)
+    lines += automatic.lost_lines(parts, folder) + _remarks(table)
     (docs / "arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     (docs / "_static").mkdir(exist_ok=True)
     win_rates(parts, docs / "_static" / "arena_win_rates.png")
     harm(parts, docs / "_static" / "arena_harm.png")
+
+
+def _section(title, part, missing, folder):
+    heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"
+    lines = [heading, "-" * len(heading), ""]
+    for line in [*automatic.standing(part), *report.verdict(part, folder)[1:]]:
+        lines += [line[0].upper() + line[1:], ""]
+    if missing:
+        lines += [f"Left out, because fewer than half of these runs are done: {', '.join(missing)}.", ""]
+    return lines + _duels(part, folder) + _list_table(report.rows_of(part), set(_names(part, peer=True)))
 
 
 def _names(part, peer):

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+from benchmarks.arena import automatic
 from benchmarks.arena import table as numbers
 from benchmarks.arena.calibrators import LEFT_OUT, LIMITS, discovered
 
 #: Not fixed methods: they choose among the others.
-CHOOSERS = ("AutoCalibrator",)
+CHOOSERS = (automatic.AUTOMATIC,)
 SECTIONS = (("Two classes", lambda k: k == 2), ("More than two classes", lambda k: k > 2))
 HEADER = (
     "method", "runs", "win rate, log loss", "win rate, Brier", "against peers, log loss", "against peers, Brier",
@@ -18,21 +19,30 @@ HEADER = (
 
 def report(runs, folder, docs=None):
     """The text for the terminal; also writes ``summary`` into the results folder, and the page where ``docs`` is given."""
-    everything = numbers.collect(runs, folder)
-    table = numbers.shared(everything)
+    table = numbers.shared(numbers.collect(runs, folder))
     if not table.runs:
         return f"no results in {folder}: run ours first, they hold what doing nothing gives"
     summary(table, Path(folder))
-    blocks = [_state(table), *overall(table), *(f"Left out, fewer than half of the runs done: {m}." for m in _missing(everything, table))]
-    for title, belongs in SECTIONS:
-        part = table.take(runs=belongs(table.n_classes))
-        if part.runs:
-            blocks += [heading(title, part), text(rows_of(part)), *verdict(part, folder)]
+    blocks = [_state(table), *overall(table)]
+    for title, part in sections(table):
+        blocks += [heading(title, part), text(rows_of(part)), *verdict(part, folder), *automatic.standing(part)]
+        blocks += [f"Left out, fewer than half of these runs done: {name}." for name in missing(table, part)]
     if docs:
         from benchmarks.arena.page import write
 
-        write(table, Path(docs), folder, _missing(everything, table))
+        write(table, Path(docs), folder)
     return "\n".join(blocks)
+
+
+def sections(table):
+    """(title, its runs and the methods that finished at least half of them) of every section that has runs."""
+    parts = [(title, table.take(runs=belongs(table.n_classes))) for title, belongs in SECTIONS]
+    return [(title, numbers.finished(part)) for title, part in parts if part.runs]
+
+
+def missing(table, part):
+    """The methods that have begun, but finished fewer than half of a section's runs."""
+    return [name for name in table.methods if name not in part.methods]
 
 
 def heading(title, part):
@@ -100,6 +110,7 @@ def verdict(part, folder):
 
 def overall(table):
     """The one fixed method of ours with the highest mean win rate over sections and both scores, beside the best peer in each."""
+    table = numbers.finished(table)
     parts = [(title, table.take(runs=belongs(table.n_classes))) for title, belongs in SECTIONS]
     if not all(part.runs and entered(part).peer.any() for _, part in parts):
         return []
@@ -113,10 +124,6 @@ def overall(table):
         name = {"log_loss": "log loss", "brier": "Brier score"}[metric]
         lines.append(f"{title.lower()}, {name}: win rate {rate[one]:.3f}, {word} (best peer: {table.methods[peer]}, {rate[peer]:.3f})")
     return lines
-
-
-def _missing(everything, table):
-    return [name for name in everything.methods if name not in table.methods]
 
 
 def _state(table):

@@ -81,9 +81,14 @@ def collect(runs, folder=results.RESULTS):
 
 
 def shared(table):
-    """What can be compared: runs that both ours and the peers have begun (all while there are no peers), methods with half of them."""
+    """What can be compared: runs that both ours and the peers have begun, all while there are no peers."""
     if table.peer.any():
-        table = table.take(runs=~np.isnan(table.score["log_loss"][table.peer]).all(axis=0))
+        return table.take(runs=~np.isnan(table.score["log_loss"][table.peer]).all(axis=0))
+    return table
+
+
+def finished(table):
+    """The methods with results in at least half of the runs."""
     return table.take(methods=~unfinished(table))
 
 

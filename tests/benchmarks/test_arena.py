@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.arena import cases, predictions, results, run, scores, table
+from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, table
 from benchmarks.arena.calibrators import LEFT_OUT, Limit, Method, code_of, discovered, without_words
-from benchmarks.arena.report import report
+from benchmarks.arena.report import report, sections
 
 import calibrant as cb
 from calibrant import metrics
@@ -199,12 +199,48 @@ def test_a_tiny_arena_with_a_peer_writes_its_page(folder, tmp_path):
     assert (docs / "_static" / "arena_win_rates.png").stat().st_size > 1_000
 
 
+def test_a_folder_of_ones_own_runs_from_the_command_line(folder, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "results"
+    options = ["--folder", str(folder), "--seeds", "1", "--jobs", "1", "--results", str(out), "--methods", "Identity", "AutoCalibrator"]
+    monkeypatch.setattr("sys.argv", ["arena", *options])
+    __main__.main()
+    said = capsys.readouterr().out
+    assert "3 runs, 2 of our methods, 0 peers." in said
+    assert "AutoCalibrator, log loss: win rate 1.000 and mean rank 1.0, above every single method (Identity 0.000 and 2.0)" in said
+
+
+def test_where_the_automatic_choice_loses_is_said_with_numbers(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    runs, out, docs = cases.runs_of(folder, seeds=1), tmp_path / "results", tmp_path / "docs"
+    run.race(runs, names=["Identity"], folder=out)
+    for r in runs:
+        base = results.load(out, r.name, "Identity")
+        results.save(out, r.name, "AutoCalibrator", **base | {"log_loss": 0.9 * base["log_loss"], "status": "pooled"})
+        # A peer that is a tenth better still in two of three runs, and a little worse in the other.
+        factor = 0.91 if r.case.name == "b" else 0.81
+        results.save(out, r.name, "peer", **base | {"log_loss": factor * base["log_loss"], "source": "peer"})
+    docs.mkdir()
+    text = report(runs, out, docs)
+    assert "AutoCalibrator, log loss: win rate 0.750 and mean rank 1.5, NOT above every single method (Identity 0.000 and 3.0" in text
+    part = dict(sections(table.shared(table.collect(runs, out))))["Two classes"]
+    best, rows = automatic.lost(part, out)
+    assert best == "peer"
+    (name, n, theirs, mine, change, errors, did) = rows[0]
+    assert (len(rows), name, n, did) == (1, runs[0].name, 250, "pooled")
+    assert change == pytest.approx(100 * (0.9 / 0.81 - 1), rel=1e-4)
+    assert mine > theirs
+    assert errors > 1.96
+    page = (docs / "arena.rst").read_text(encoding="utf-8")
+    assert "Where AutoCalibrator loses, and why" in page
+    assert "``peer`` is clearly better in 1 of 2 runs, 1 of them with at most 250" in page
+
+
 def test_a_method_with_few_of_the_runs_is_left_out_by_name(folder, tmp_path):
-    runs, out = cases.runs_of(folder, seeds=1), tmp_path / "results"
+    runs, out = cases.runs_of(folder, seeds=2), tmp_path / "results"
     run.race(runs, names=["Identity"], folder=out)
     run.race(runs[:1], names=["TemperatureScaling"], folder=out)
     text = report(runs, out)
-    assert "Left out, fewer than half of the runs done: TemperatureScaling." in text
+    assert "Left out, fewer than half of these runs done: TemperatureScaling." in text
     assert "\nTemperatureScaling" not in text
 
 
