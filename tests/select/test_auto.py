@@ -7,6 +7,8 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
+from calibrant.predictions import read
+from calibrant.select.auto import _canonical
 from calibrant.select.candidates import candidates_for
 
 
@@ -118,6 +120,34 @@ def test_zeros_that_were_never_wrong_do_not_win():
     cal = cb.AutoCalibrator().fit(P, y)
     assert cal.status_ == "pooled"
     assert cal.predict_proba(P)[sure].min() > 1e-4
+
+
+def test_equal_predictions_with_several_labels_are_in_several_folds():
+    # Eleven values only, as of ten neighbours, each with its own rate: a fold that held out all of a value's hits would mislead every map.
+    rng = np.random.default_rng(0)
+    p = rng.integers(0, 11, 1200) / 10
+    y = (rng.uniform(size=1200) < 0.2 + 0.6 * p**2).astype(int)
+    P = np.column_stack([1 - p, p])
+    cal = cb.AutoCalibrator(methods=["quadratic scaling"]).fit(P, y)
+    single = cb.OneVsRest(cb.QuadraticScaling()).fit(P, y)
+    in_sample = metrics.log_loss(y, single.predict_proba(P))
+    assert cal.table_[1]["score"] == pytest.approx(in_sample, abs=0.005)
+    # The same rows as weights of the distinct ones.
+    rows, count = np.unique(np.column_stack([p, y]), axis=0, return_counts=True)
+    weighted = cb.AutoCalibrator(methods=["quadratic scaling"])
+    weighted.fit(np.column_stack([1 - rows[:, 0], rows[:, 0]]), rows[:, 1].astype(int), sample_weight=count)
+    np.testing.assert_allclose(weighted.predict_proba(P), cal.predict_proba(P), atol=1e-12)
+
+
+def test_heavy_rows_of_distinct_predictions_stay_whole():
+    P, y = planted(60, 2, 2.0)
+    merged = _canonical(read(P, y, sample_weight=np.full(60, 7.0)))
+    assert len(merged) == 60
+    again = _canonical(read(np.vstack([P, P[:, ::-1]]), np.append(y, y), sample_weight=np.full(120, 7.0)))
+    assert len(again) == 120, "no prediction twice"
+    discrete = _canonical(read(np.vstack([P, P]), np.append(y, 1 - y), sample_weight=np.full(120, 7.0)))
+    assert len(discrete) == 7 * 120
+    assert discrete.weights.sum() == pytest.approx(7 * 120)
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])

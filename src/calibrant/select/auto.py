@@ -16,6 +16,10 @@ from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["AutoCalibrator"]
 
+#: With fewer rows than this, so many folds.
+FEW_ROWS, FOLDS_OF_FEW = 500, 10
+#: Rows that a merged row counts as in the folds, at most.
+MOST_PIECES = 100
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
 #: Both scores are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
@@ -70,7 +74,8 @@ class AutoCalibrator(Calibrator):
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data,
     and none at all under a shift. Below 20 rows, or with one class only, it returns the predictions as they are and says so. The comparison
     with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few rows have not yet shown to
-    be wrong are a risk all the same. Equal rows are kept in one fold, so that repetition and row order change nothing.
+    be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and row order change nothing; where
+    equal predictions have different labels, a row's weight is dealt out over the folds as so many rows would be.
 
     References
     ----------
@@ -108,11 +113,9 @@ class AutoCalibrator(Calibrator):
 
     def _fit(self, record):
         names = self._names()
-        first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
-        record = replace(record, weight=None).take(first)
-        record = replace(record, weight=weight)
-        self.n_fit_ = float(weight.sum())
-        if self.n_fit_ < LEAST_ROWS or len(first) < LEAST_ROWS:
+        record = _canonical(record)
+        self.n_fit_ = float(record.weights.sum())
+        if min(self.n_fit_, len(record)) < LEAST_ROWS:
             return self._do_nothing(record, "too few rows")
         if (record.labels == record.labels[0]).all():
             return self._do_nothing(record, "one class only")
@@ -138,7 +141,7 @@ class AutoCalibrator(Calibrator):
 
     def _try(self, record, candidates):
         """Out-of-fold predictions of every candidate; one that fails is left out with a note."""
-        folds = min(self.cv if len(record) >= 500 else max(self.cv, 10), len(record))
+        folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(record))
         trials, notes = [], {}
         for candidate in candidates:
             try:
@@ -205,6 +208,19 @@ class AutoCalibrator(Calibrator):
         shares = sorted(((r["weight"], r["name"]) for r in self.table_ if r["weight"] > 0.0), reverse=True)
         parts = ", ".join(f"{name} {share:.2f}" for share, name in shares)
         return f"{data}: {parts}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
+
+
+def _canonical(record):
+    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
+
+    Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
+    is then taken apart into pieces of about one row: a fit from which all of a prediction's hits were held out would be misled.
+    """
+    first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
+    merged = replace(record, weight=None).take(first)
+    distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
+    pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
+    return replace(merged.take(np.repeat(np.arange(len(merged)), pieces)), weight=np.repeat(weight / pieces, pieces))
 
 
 def _table(trials, means, weight, named, notes):

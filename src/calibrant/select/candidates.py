@@ -54,7 +54,7 @@ CANDIDATES = (
     Candidate("beta calibration", lambda: OneVsRest(Beta()), 6.0, 100.0, (2, 40)),
     Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 100.0, (2, 40)),
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
-    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 1000.0, (2, 40)),
+    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 2000.0, (2, 40)),
 )
 
 
