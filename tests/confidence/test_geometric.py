@@ -52,15 +52,26 @@ def test_combined_is_the_logistic_it_says(problem):
     X_test, _, P_test = problem[2]
     cal = _fitted(problem)
     low, high = clipped_logs(P_test.max(axis=1), cal.limits_)
-    z = np.column_stack([low - high, cal.signal_.score(P_test, X=X_test), np.ones(len(P_test))]) @ cal.coefficients_
+    z = np.column_stack([low, -high, cal.signal_.score(P_test, X=X_test), np.ones(len(P_test))]) @ cal.coefficients_
     np.testing.assert_allclose(cal.predict_confidence(P_test, X=X_test), 1.0 / (1.0 + np.exp(-z)), atol=1e-12)
-    assert (cal.coefficients_[:2] >= 0.0).all()
+    assert (cal.coefficients_[:3] >= 0.0).all()
+
+
+def test_the_shape_bends_only_where_that_earns_its_parameter():
+    """Calibrated scores keep one slope; scores that are right with chance p^6 get two."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.5, 1.0, 4000)
+    P, X = np.column_stack([p, 1.0 - p]), rng.normal(size=(4000, 1))
+    for chance, bent in ((p, False), (p**6, True)):
+        y = (rng.random(4000) > chance).astype(int)
+        a, b, _, _ = cb.GeometricCalibrator().fit(P, y, X=X, reference=(X[:50], y[:50])).coefficients_
+        assert (a != b) == bent, (a, b)
 
 
 def test_combined_never_reverses_a_signal(problem):
     (X_train, y_train, _), (X, y, P), _ = problem
     cal = cb.GeometricCalibrator().fit(P, (y + 1) % 3, X=X, reference=(X_train, y_train))
-    assert (cal.coefficients_[:2] >= 0.0).all()
+    assert (cal.coefficients_[:3] >= 0.0).all()
 
 
 def test_paper_is_isotonic_on_fast_separation(problem):

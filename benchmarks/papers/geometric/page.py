@@ -11,9 +11,8 @@ ECE_COLUMNS = {
     "TS": "temperature", "ETS": "ensemble temperature", "Iso, top label": "isotonic, top label", "separation, Iso": "fast l2, paper",
     "separation, sigmoid": "fast l2, sigmoid", "**combined**": "fast l2, combined",
 }  # fmt: skip
-QUALITY_COLUMNS = {
-    k: ECE_COLUMNS[k] for k in ("uncalibrated", "Iso, 1-v-r", "Iso, top label", "TS", "ETS", "separation, Iso", "**combined**")
-}
+_BOTH = ("uncalibrated", "Iso, 1-v-r", "Iso, top label", "TS", "ETS", "separation, Iso", "**combined**")
+QUALITY_COLUMNS = {k: ECE_COLUMNS[k] for k in _BOTH} | {"hidden layer, combined": "hidden layer, combined"}
 
 
 def averages(records):
@@ -51,11 +50,11 @@ def show(key, records):
 def markdown(found):
     """Two tables: ECE with the published value in brackets; log loss, Brier score and AURC."""
     for columns, cell in ((ECE_COLUMNS, _ece), (QUALITY_COLUMNS, _quality)):
-        print("\n| data, model | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1))
-        for records in found.values():
+        print("\n| data, model, shuffles | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1))
+        for key, records in found.items():
             values = averages(records)
-            cells = [cell(records[0], method, values[method]) for method in columns.values()]
-            print(f"| {records[0]['data']}, {records[0]['model'].upper()} | " + " | ".join(cells) + " |")
+            cells = [cell(records[0], method, values[method]) if method in values else "" for method in columns.values()]
+            print(f"| {key.split(' [')[0]}, {len(records)} | " + " | ".join(cells) + " |")
 
 
 def _ece(record, method, of):

@@ -10,7 +10,7 @@ from calibrant._base.calibrator import Calibrator
 from calibrant._base.class_rates import ClassRates
 from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
-from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
+from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.errors import FitWarning, InputError
 from calibrant.maps.isotonic import Isotonic
@@ -24,9 +24,10 @@ MODES = ("combined", "paper")
 class GeometricCalibrator(Calibrator):
     r"""Confidence of the predicted label from geometric separation, with the model's own score or without.
 
-    .. math:: P(\text{right}) = \sigma\Big(a \log\frac{p}{1-p} + b\, S(x) + c\Big), \qquad a, b \ge 0
+    .. math:: P(\text{right}) = \sigma\Big(a \log p - b \log(1-p) + s\, S(x) + c\Big), \qquad a, b, s \ge 0
 
-    with p the top probability and S the separation of the row from the training set ("combined"); or an isotonic map of S alone ("paper").
+    with p the top probability and S the separation of the row from the training set ("combined"), and a = b (Platt scaling's shape) unless
+    the other shape (beta calibration's) gains more than BIC asks for a parameter; or an isotonic map of S alone ("paper").
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class GeometricCalibrator(Calibrator):
     ----------
     signal_ : the fitted signal; it holds the training set, which is saved with it.
     nbytes_ : int, bytes of the training set as kept.
-    coefficients_ : (3,) a, b, c; or (K, 3) per class with nan for a class that has its rate ("combined").
+    coefficients_ : (4,) a, b, s, c; or (K, 4) per class with nan for a class that has its rate ("combined").
     limits_ : how near to 0 and to 1 the score is read, as in :class:`Platt` ("combined").
     rate_ : (K,) the constant confidences of classes without a fit, or None.
     calibrator_ : the fitted :class:`ConfidenceCalibrator` ("paper").
@@ -149,31 +150,46 @@ class GeometricCalibrator(Calibrator):
         rates = ClassRates.count(record)
         rates.warn(record.classes, stacklevel=5)
         self.rate_ = rates.shrunk
-        self.coefficients_ = np.full((record.n_classes, 3), np.nan)
+        self.coefficients_ = np.full((record.n_classes, 4), np.nan)
         for k in np.flatnonzero(rates.enough):
             own = record.predicted == k
             self.coefficients_[k], status = _fit_rows(columns[own], record.correct[own], record.weights[own])
             self.status_ = status if status != "converged" else self.status_
 
     def _columns(self, record):
-        """(n, 2): the logit of the score and the signal."""
+        """(n, 3): log p, -log(1 - p) and the signal."""
         low, high = clipped_logs(record.confidence, self.limits_)
-        return np.column_stack([low - high, self.signal_._score(record)])
+        return np.column_stack([low, -high, self.signal_._score(record)])
 
     def _predict_confidence(self, record):
         if self.calibrator_ is not None:
             return self.calibrator_._predict_confidence(record)
         columns = self._columns(record)
         if self.coefficients_.ndim == 1:
-            return sigmoid(columns @ self.coefficients_[:2] + self.coefficients_[2])
+            return sigmoid(columns @ self.coefficients_[:3] + self.coefficients_[3])
         own = self.coefficients_[record.predicted]
-        z = np.einsum("ij,ij->i", columns, own[:, :2]) + own[:, 2]
+        z = np.einsum("ij,ij->i", columns, own[:, :3]) + own[:, 3]
         return np.where(np.isnan(z), self.rate_[record.predicted], sigmoid(np.nan_to_num(z)))
 
 
 def _fit_rows(columns, correct, weight):
-    """(a, b, c) and the status, to Platt's smoothed targets, which keep the fit finite on separable rows."""
-    theta, status = fit_sigmoid(columns, smoothed_targets(correct, weight), weight, identity=[1.0, 0.0])
+    """(a, b, s, c) and the status, to Platt's smoothed targets, which keep the fit finite on separable rows."""
+    target = smoothed_targets(correct, weight)
+    logit = np.column_stack([columns[:, 0] + columns[:, 1], columns[:, 2]])
+    (a, s, c), status = fit_sigmoid(logit, target, weight, identity=[1.0, 0.0])
+    theta = np.array([a, a, s, c])
+    bent, bent_status = fit_sigmoid(columns, target, weight, identity=[1.0, 1.0, 0.0])
+    if bent_status == "converged" and _loss(bent, columns, target, weight) < _loss(theta, columns, target, weight) - _price(weight):
+        theta, status = np.array(bent), bent_status
     if status != "converged":
         warnings.warn(f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the signal.", FitWarning, stacklevel=6)
-    return np.array(theta), status
+    return theta, status
+
+
+def _loss(theta, columns, target, weight):
+    return logistic_derivatives(np.asarray(theta), np.column_stack([columns, np.ones(len(columns))]), target, weight)[0]
+
+
+def _price(weight):
+    """What BIC asks for one parameter, in log loss."""
+    return 0.5 * np.log(max(weight.sum(), 1.0))
