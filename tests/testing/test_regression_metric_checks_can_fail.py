@@ -1,0 +1,129 @@
+"""Each check of the regression metrics' contract catches a metric that breaks exactly what it is about."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant._base.state import SumState
+from calibrant.testing import check_regression_metric, regression_metric_checks
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalScore(RegressionMeanMetric):
+    """An honest one (Winkler): width of the 80 % interval, and ten times how far y is outside it."""
+
+    name: ClassVar[str] = "interval score"
+    direction: ClassVar = "minimize"
+    range: ClassVar = (0.0, float("inf"))
+    proper: ClassVar[bool] = True
+    degree: ClassVar[int | None] = 1
+
+    def _losses(self, record):
+        low, high = record.forecast.interval(0.8)
+        return high - low + 10.0 * np.maximum(np.maximum(low - record.y, record.y - high), 0.0)
+
+
+class BelowItsRange(IntervalScore):
+    def _losses(self, record):
+        return super()._losses(record) - 100.0
+
+
+class WithoutDirection(IntervalScore):
+    direction: ClassVar = "sideways"
+
+
+class IgnoresWeights(IntervalScore):
+    def _totals(self, record):
+        loss = self._losses(record)
+        return np.array([len(loss), loss.sum(), loss @ loss])
+
+
+class LikesTheFirstRows(IntervalScore):
+    def _value(self, record):
+        return super()._value(record.take(slice(0, 40)))
+
+
+class WritesToItsInput(IntervalScore):
+    def _losses(self, record):
+        loss = super()._losses(record)
+        record.y[:1] += 1.0
+        return loss
+
+
+class MixesOutputs(IntervalScore):
+    def __call__(self, y_true, mean, std=None, **options):
+        value = super().__call__(y_true, mean, std, **options)
+        return value if isinstance(value, float) else value - value.mean()
+
+
+class NeedsThreeRows(IntervalScore):
+    def _finalise(self, totals):
+        return np.where(totals[..., 0] > 2.0, super()._finalise(totals), np.nan)
+
+
+class NeedsDistinctStd(IntervalScore):
+    def _value(self, record):
+        return super()._value(record) if np.ptp(record.std) > 0.0 or len(record) == 1 else float("nan")
+
+
+class UpsideDown(IntervalScore):
+    def _limits(self, totals, level):
+        return super()._limits(totals, level)[::-1]
+
+
+class TakesAnything(IntervalScore):
+    def _with(self, options):
+        return self
+
+
+class DependsOnTheChunk(IntervalScore):
+    def _totals(self, record):
+        totals = super()._totals(record)
+        return totals / totals[0]
+
+
+class GivesAStateAllTheSame(IntervalScore):
+    mergeable_: ClassVar[bool] = False
+
+    def state(self, *data, **options):
+        return SumState(self)
+
+
+class KnowsItsUnit(IntervalScore):
+    def _losses(self, record):
+        return np.square(super()._losses(record))
+
+
+class Width(IntervalScore):
+    """Declares itself proper, and is best for no width at all."""
+
+    def _losses(self, record):
+        low, high = record.forecast.interval(0.8)
+        return high - low
+
+
+BROKEN = {
+    "value_is_valid": BelowItsRange, "declared_facts": WithoutDirection, "weights_are_repetition": IgnoresWeights,
+    "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
+    "one_row": NeedsThreeRows, "constant_std": NeedsDistinctStd, "interval": UpsideDown, "unknown_option": TakesAnything,
+    "state_of_parts": DependsOnTheChunk, "state_is_refused": GivesAStateAllTheSame, "units": KnowsItsUnit, "proper": Width,
+}  # fmt: skip
+
+
+def test_the_honest_one_passes():
+    check_regression_metric(IntervalScore())
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_break_is_caught(name):
+    found = {check.name: check for check in regression_metric_checks(BROKEN[name]())}
+    with pytest.raises(AssertionError):
+        found[name]()
+
+
+def test_every_check_has_its_break():
+    names = {check.name for metric in (IntervalScore(), GivesAStateAllTheSame()) for check in regression_metric_checks(metric)}
+    assert names == set(BROKEN)
