@@ -8,7 +8,7 @@ import pytest
 
 from calibrant._base.regression_metric import RegressionMeanMetric
 from calibrant._base.state import SumState
-from calibrant.testing import check_regression_metric, regression_metric_checks
+from calibrant.testing.regression_metric_checks import check_regression_metric, regression_metric_checks
 
 
 @dataclass(frozen=True, repr=False)
