@@ -5,8 +5,7 @@ import pytest
 from tests.frames.modes import COLUMNS, MODES, same
 
 import calibrant as cb
-from calibrant.frames.apply import apply
-from calibrant.frames.sketch import sketch
+from calibrant.frames import apply, sample, sketch
 
 # Spark warns of the pandas it does not use here; Ray of its own settings.
 pytestmark = [
@@ -37,6 +36,13 @@ def test_sketch(cluster, logs):
     for name in expected.groups:
         for left, right in zip(found.points(predicted=name[-1]), expected.points(predicted=name[-1]), strict=True):
             np.testing.assert_allclose(left, right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
+def test_sample(cluster, logs, whole):
+    drawn = sample(logs, 600, probabilities="p_*", engine=cluster)
+    assert 450 < len(drawn) < 750
+    assert drawn.weight.sum() == pytest.approx(len(whole))
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)

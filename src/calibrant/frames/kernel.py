@@ -15,7 +15,7 @@ from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.predictions import read
 
-__all__ = ["Kernel", "fine_edges"]
+__all__ = ["Kernel", "fine_edges", "record_of"]
 
 #: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is beyond, short of exact 0 and 1.
 REACH = 18.0
@@ -73,12 +73,7 @@ class Kernel:
         return np.where(score <= 0.0, 0, np.where(score >= 1.0, inner + 1, place))
 
     def _classified(self, batch, weight):
-        values = self.layout.probabilities(batch)
-        if self.layout.classes is not None and values.ndim == 2 and values.shape[1] != len(self.layout.classes):
-            raise InputError(f"{self.layout.values[0]!r} must hold {len(self.layout.classes)} values a row; it holds {values.shape[1]}.")
-        names = self.layout.classes or tuple(range(values.shape[1]))
-        label = _positions(*self.layout.coded(batch, self.layout.label), names)
-        record = read(values, label, sample_weight=weight, check_values=False)
+        record, names = record_of(self.layout, batch, weight)
         parts = [self._block(block) for block in record.checked_blocks()]
         score, hit, predicted, *losses = (np.concatenate(column) for column in zip(*parts, strict=True))
         return score, hit, losses, predicted, names, record.resolution, record.weight, record.kept
@@ -106,6 +101,16 @@ class Kernel:
             own = np.abs(1.0 - hit - p)
             losses = [-np.log(np.maximum(own, ZERO_FLOOR)), np.square(1.0 - own)]
         return p, hit, losses, said, [_class_name(v) for v in named], resolution, weight, kept
+
+
+def record_of(layout, batch, weight=None):
+    """(the rows of a batch as the door reads them, names of the classes); the values are not checked yet."""
+    values = layout.probabilities(batch)
+    if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
+        raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
+    names = layout.classes or tuple(range(values.shape[1]))
+    label = _positions(*layout.coded(batch, layout.label), names)
+    return read(values, label, sample_weight=weight, check_values=False), names
 
 
 def _keep_freed_memory():

@@ -7,7 +7,7 @@ from calibrant._base.extras import import_extra
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]
 
 FEATURE = "engine='spark'"
-MERGING_TASKS = 8
+MERGING_TASKS = 4
 
 
 def owns(source):
