@@ -81,3 +81,20 @@ def ray_cluster():
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
     yield
     ray.shutdown()
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """The same kind of rows in folders called model=... and day=..., and all of them as one pandas frame."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    root, rng, parts = tmp_path_factory.mktemp("folders"), np.random.default_rng(13), []
+    for model in ("a", "b"):
+        for day in ("2026-05-01", "2026-05-02"):
+            table = _table(rng, 40).drop(["model", "ts"])
+            (root / f"model={model}" / f"day={day}").mkdir(parents=True)
+            pq.write_table(table, root / f"model={model}" / f"day={day}" / "0.parquet")
+            parts.append(table.append_column("model", pa.array([model] * 40)).append_column("day", pa.array([day] * 40)))
+    return str(root), pd.concat([part.to_pandas() for part in parts])

@@ -24,9 +24,11 @@ def cluster(request):
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
-def test_every_column_of_every_mode(cluster, logs):
+def test_every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
         same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
+    asked = {"probabilities": "p_*", "by": ["model", "day"]}
+    same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)

@@ -180,3 +180,15 @@ def test_slices_far_apart_and_few_rows_of_each():
     assert cb.evaluate(logs, probabilities="p", by="user").frame().set_index("user")["log_loss"][77] == pytest.approx(
         metrics.log_loss(one["label"], one["p"]), abs=1e-9
     )
+
+
+@pytest.mark.parametrize("engine", EMBEDDED)
+def test_names_of_folders_are_columns(engine, folders, tmp_path):
+    pytest.importorskip(engine)
+    root, rows = folders
+    asked = {"probabilities": "p_*", "by": ["model", "day"]}
+    expected = cb.evaluate(rows, **asked)
+    assert len(expected.frame()) == 4
+    for source in (root, f"{root}/**/*.parquet", f"{root}/model=*/day=*/0.parquet"):
+        same(cb.evaluate(source, engine=engine, **asked), expected)
+    same(cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected)

@@ -109,7 +109,8 @@ def record_of(layout, batch, weight=None):
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
         raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
     names = layout.classes or tuple(range(values.shape[1]))
-    label = _positions(*layout.coded(batch, layout.label), names)
+    values_seen, codes = layout.coded(batch, layout.label)
+    label = _positions(values_seen, codes, names)
     return read(values, label, sample_weight=weight, check_values=False), names
 
 

@@ -2,6 +2,7 @@
 
 from calibrant._base.extras import import_extra
 from calibrant.frames.batching import batch_rows
+from calibrant.frames.engines.hive import hive_root
 
 __all__ = ["batches", "kinds", "open_files", "owns"]
 
@@ -13,7 +14,8 @@ def owns(source):
 
 def open_files(paths):
     """The table of these Parquet files, nothing read yet."""
-    return import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset(list(paths))
+    dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset
+    return dataset(list(paths), partitioning=None if hive_root(paths) is None else "hive")
 
 
 def kinds(table):

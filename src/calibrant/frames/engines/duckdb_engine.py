@@ -2,6 +2,7 @@
 
 from calibrant._base.extras import import_extra
 from calibrant.frames.batching import batch_rows
+from calibrant.frames.engines.hive import hive_root
 
 __all__ = ["batches", "kinds", "open_files", "owns"]
 
@@ -14,7 +15,7 @@ def owns(source):
 def open_files(paths):
     """The table of these Parquet files, nothing read yet."""
     duckdb = import_extra("duckdb", "engine='duckdb'", "frames")
-    return duckdb.connect().read_parquet(list(paths))
+    return duckdb.connect().read_parquet(list(paths), hive_partitioning=hive_root(paths) is not None)
 
 
 def kinds(table):

@@ -3,6 +3,7 @@
 import pickle
 
 from calibrant._base.extras import import_extra
+from calibrant.frames.engines.hive import hive_root
 
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]
 
@@ -18,7 +19,8 @@ def owns(source):
 def open_files(paths):
     """The table of these Parquet files, nothing read yet."""
     sql = import_extra("pyspark.sql", FEATURE, "spark")
-    return sql.SparkSession.builder.getOrCreate().read.parquet(*paths)
+    reader, root = sql.SparkSession.builder.getOrCreate().read, hive_root(paths)
+    return (reader if root is None else reader.option("basePath", root)).parquet(*paths)
 
 
 def kinds(table):
