@@ -7,7 +7,7 @@ from tests.frames.modes import COLUMNS
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.frames import sample
+from calibrant.frames import RowSample, sample
 
 N, NAMES = 20_000, ["ant", "bee", "cow", "dog"]
 
@@ -52,6 +52,14 @@ def test_fit_is_close_to_the_fit_on_all_rows(log):
     made = drawn.fit(cb.TemperatureScaling())
     assert made.temperature_ == pytest.approx(whole.temperature_, rel=0.05)
     np.testing.assert_array_equal(made.predict(P[:50]), whole.predict(P[:50]))
+
+
+def test_penalties_see_a_sample_and_not_the_table(log):
+    drawn = sample(log, 300, probabilities="p_*")
+    twice = RowSample(drawn.probabilities, drawn.labels, drawn.predicted, 2.0 * drawn.weight, drawn.classes)
+    P = drawn.probabilities[:20]
+    fits = [rows.fit(cb.StructuredMatrixScaling()).predict_proba(P) for rows in (drawn, twice)]
+    np.testing.assert_allclose(*fits, atol=1e-12)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])

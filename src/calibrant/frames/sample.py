@@ -37,7 +37,10 @@ class RowSample(Saved):
     def fit(self, calibrator):
         """A fitted copy of the calibrator."""
         names = np.array(self.classes)
-        return clone(calibrator).set_params(classes=names).fit(self.probabilities, names[self.labels], sample_weight=self.weight)
+        # A weight is repetition, so penalties would take the sample for the whole table: the weights fitted with sum to the number of rows
+        # of equal weight that would tell as much (Kish).
+        weight = self.weight * (self.weight.sum() / np.square(self.weight).sum())
+        return clone(calibrator).set_params(classes=names).fit(self.probabilities, names[self.labels], sample_weight=weight)
 
 
 def sample(
