@@ -67,6 +67,14 @@ def test_every_name_of_the_evaluation_is_the_default(evaluation):
         cb.worst_slices(evaluation, method="none")
 
 
+def test_forecasts_are_refused():
+    frame = pandas.DataFrame({"m": [0.0, 1.0], "s": [1.0, 1.0], "label": [0.5, 1.5], "day": [1, 2]})
+    evaluation = cb.evaluate(frame, mean="m", std="s", by="day")
+    for function in (cb.worst_slices, cb.monitor):
+        with pytest.raises(InputError, match="got a ForecastEvaluation"):
+            function(evaluation)
+
+
 @pytest.mark.slow
 def test_the_share_of_false_ones_is_as_said():
     """Of 60 slices 15 are off: of those flagged at most a tenth are false on average (bh); any false one in at most a tenth (holm)."""

@@ -121,6 +121,21 @@ def test_outputs_are_decided_apart():
     assert cal.predict(mean, std).std.shape == (500, 2)
 
 
+@pytest.mark.parametrize("objective", ["nll", "crps"])
+def test_outcomes_and_forecasts_that_repeat_are_dealt_out_over_the_folds(objective):
+    """Counts forecast as one of three distributions: 40 different rows among 3,000, of which the std are half of what they should be."""
+    rng = np.random.default_rng(0)
+    mean = rng.choice([4.0, 6.0, 9.0], 3000)
+    y, std = rng.poisson(mean).astype(float), 0.5 * np.sqrt(mean)
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, std, y)
+    assert cal.status_ == "chosen"
+    assert cal.predict(mean, std).std == pytest.approx(np.sqrt(mean), rel=0.15)
+    fresh = rng.poisson(mean).astype(float)
+    assert cal.score_ == pytest.approx(SCORES[objective](fresh, cal.predict(mean, std)), rel=0.03)
+    few = cb.AutoRegressionCalibrator(objective=objective).fit(*(np.repeat(a[:15], 40) for a in planted("a factor", 100)))
+    assert few.status_ == "identity: too few rows"
+
+
 def test_small_units_do_not_make_rows_equal():
     mean, std, y = (1e-12 * a for a in planted("a factor", 100))
     assert cb.AutoRegressionCalibrator().fit(mean, std, y).status_ == "chosen"

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.extras import import_extra
 from calibrant.errors import InputError
+from calibrant.frames.evaluation import Evaluation
 from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["Monitoring", "monitor"]
@@ -97,6 +98,8 @@ def monitor(evaluation, *, time=None, alpha=0.05, tolerance=0.01, reference=None
     >>> found.overall.alarm_, found.overall.advice().since
     (True, 10)
     """
+    if not isinstance(evaluation, Evaluation):
+        raise InputError(f"monitor takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
     time = evaluation.by[-1:] if time is None else [time]
     if len(time) != 1 or time[0] not in evaluation.by:
         raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {time[0] if time else None!r}.")

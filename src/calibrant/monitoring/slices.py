@@ -8,6 +8,7 @@ from scipy import special, stats
 from calibrant._base.extras import import_extra
 from calibrant._kernels.quotient import quotient
 from calibrant.errors import InputError
+from calibrant.frames.evaluation import Evaluation
 
 __all__ = ["SliceTests", "worst_slices"]
 
@@ -107,6 +108,8 @@ def worst_slices(evaluation, *, by=None, alpha=0.05, method="bh", tolerance=0.0)
     >>> found.slices, found.flagged.tolist()
     ([('b',), ('a',)], [True, False])
     """
+    if not isinstance(evaluation, Evaluation):
+        raise InputError(f"worst_slices takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
     if method not in ("bh", "holm"):
         raise InputError(f'method must be "bh" or "holm"; got {method!r}.')
     names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)

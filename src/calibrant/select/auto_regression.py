@@ -1,7 +1,7 @@
 """The safe default for forecasts: try what fits the data, take what helps out of fold, and do nothing without evidence."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
 from calibrant.regression.identity import ForecastIdentity
+from calibrant.select.auto import FEW_ROWS, FOLDS_OF_FEW, MOST_PIECES
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS, score_difference
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, RegressionCandidate, regression_candidates_for
 from calibrant.wrap.out_of_fold import stratified_folds
@@ -77,7 +78,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     none at all under a shift; choose :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, or where every
     outcome is exactly the mean, the forecasts are left as they are. One calibrator is chosen, not a pool: a linear pool of calibrated
     distributions is too wide (Gneiting and Ranjan), has no quantiles in closed form, and conformal intervals have no density to pool.
-    Equal rows are kept in one fold, so that repetition and row order change nothing.
+    Equal rows count as one of their summed weight, so that repetition and row order change nothing; where equal forecasts have different
+    outcomes, a row's weight is dealt out over the folds as so many rows would be.
 
     References
     ----------
@@ -120,15 +122,16 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             raise InputError(f'methods must be "auto" or names among {known}; got {unknown}.')
 
     def _fit_output(self, record):
-        record, group = _in_own_order(record)
-        n, n_distinct = float(record.weights.sum()), int(group[-1]) + 1
-        if min(n, n_distinct) < LEAST_ROWS:
+        record = _canonical(record)
+        n = float(record.weights.sum())
+        if min(n, len(record)) < LEAST_ROWS:
             return self._nothing(record, "too few rows")
         if (record.y == record.forecast.mean).all():
             return self._nothing(record, "no error")
-        splits = stratified_folds(np.zeros(n_distinct), min(self.cv if n >= 500 else max(self.cv, 10), n_distinct), self.random_state)
+        n_folds = min(self.cv if n >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(record))
+        folds = stratified_folds(np.zeros(len(record)), n_folds, self.random_state)
         names = None if isinstance(self.methods, str) else set(self.methods)
-        return self._choose(record, *self._try(record, splits[group], regression_candidates_for(n, self.objective, names, self.max_cost)))
+        return self._choose(record, *self._try(record, folds, regression_candidates_for(n, self.objective, names, self.max_cost)))
 
     def _nothing(self, record, why):
         score = float(np.average(self._losses(record), weights=record.weights))
@@ -206,12 +209,21 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         return f"{rows}: {name}, {against}; uncalibrated rejected by {gain_in_errors:.1f} standard errors."
 
 
-def _in_own_order(record):
-    """(the record in an order of its own, number of the distinct row of each): the order given can then change nothing that follows."""
-    keys = np.column_stack([record.y, record.forecast._at(COMPARED_AT)])
-    order = np.lexsort(keys.T)
-    new = (np.diff(keys[order], axis=0) != 0.0).any(axis=1)
-    return record.take(order), np.append(0, np.cumsum(new))
+def _canonical(record):
+    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
+
+    Where forecasts are discrete the same one comes with several outcomes. Each merged row is then taken apart into pieces of about one row,
+    which are dealt out over the folds: a fit from which all rows of one outcome were held out would be misled.
+    """
+    keys = np.column_stack([record.forecast._at(COMPARED_AT), record.y])
+    order = np.lexsort(keys.T[::-1])
+    differs = np.diff(keys[order], axis=0) != 0.0
+    new = np.append(True, differs.any(axis=1))
+    weight = np.bincount(np.cumsum(new) - 1, weights=record.weights[order])
+    discrete = (new[1:] & ~differs[:, :-1].any(axis=1)).any()
+    pieces = np.clip(np.round(weight), 1, MOST_PIECES if discrete else 1).astype(int)
+    merged = replace(record, weight=None).take(np.repeat(order[new], pieces))
+    return replace(merged, weight=np.repeat(weight / pieces, pieces))
 
 
 def _row(trial, before, weight, chosen):
