@@ -103,6 +103,22 @@ def test_weights_splitters_groups():
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
+@pytest.mark.parametrize("scale_model", [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)])
+@pytest.mark.parametrize("fitted", [False, True])
+def test_several_outputs_are_calibrated_each_on_its_own(scale_model, fitted):
+    X, y = _data()
+    both = np.column_stack([y, 10.0 * y])
+    model = LinearRegression().fit(X[:300], both[:300]) if fitted else LinearRegression()
+    reg = cb.CalibratedRegressor(model, cb.StdScaling(), scale_model=scale_model).fit(X[300:], both[300:])
+    forecast = reg.predict_distribution(X[:100])
+    assert forecast.shape == reg.predict(X[:100]).shape == (100, 2)
+    np.testing.assert_allclose(forecast.mean[:, 1], 10.0 * forecast.mean[:, 0])
+    np.testing.assert_allclose(forecast.std[:, 1], 10.0 * forecast.std[:, 0], rtol=0.05)
+    alone = cb.CalibratedRegressor(LinearRegression().fit(X[:300], y[:300]) if fitted else LinearRegression(), cb.StdScaling())
+    if scale_model is None:
+        np.testing.assert_allclose(alone.fit(X[300:], y[300:]).predict_distribution(X[:100]).std, forecast.std[:, 0])
+
+
 @parametrize_with_checks(
     [
         cb.CalibratedRegressor(LinearRegression(), cv=3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import arrays
@@ -10,7 +10,7 @@ from calibrant._base.default import default_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.wrap.model_outputs import is_fitted, model_forecast, with_weight
+from calibrant.wrap.model_outputs import is_fitted, model_forecast, one_or_several, with_weight
 from calibrant.wrap.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.splits import refuse_prefit
 
@@ -82,6 +82,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.model).input_tags
+        tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
         return tags
 
     def fit(self, X, y, *, sample_weight=None, groups=None, **fit_params):
@@ -90,7 +91,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, ...) features: array, sparse matrix, data frame
-        y : (n,) outcomes
+        y : (n,) outcomes; (n, d) for a model of several outputs, each calibrated on its own
         sample_weight : (n,), optional
             For the model and the calibrator; a row of weight 0 counts as no row.
         groups : (n,), optional
@@ -150,12 +151,13 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(forecast, Forecast):
             return forecast
         size = STD_OF_ABSOLUTE * np.abs(data.y[held_out] - forecast)
-        self._spread = float(np.average(size, weights=None if data.weight is None else data.weight[held_out])) or 1.0
+        spread = np.average(size, axis=0, weights=None if data.weight is None else data.weight[held_out])
+        self._spread = np.where(spread > 0.0, spread, 1.0)
         if self.scale_model is None:
-            return NormalForecast(forecast, np.full(len(forecast), self._spread))
-        error = np.zeros(len(data.y))
+            return NormalForecast(forecast, np.full(forecast.shape, self._spread))
+        error = np.zeros(data.y.shape)
         error[held_out] = size
-        std = np.full(len(data.y), self._spread)
+        std = np.full(data.y.shape, self._spread)
         seen = np.zeros(len(data.y), dtype=bool)
         seen[held_out] = True
         for fit_rows, rows in splits:
@@ -174,12 +176,12 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "calibrator_")
         forecast = model_forecast(self.model_, X)
         if not isinstance(forecast, Forecast):
-            std = np.full(len(forecast), self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
+            std = np.full(forecast.shape, self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
             forecast = NormalForecast(forecast, std)
         return self.calibrator_.predict(forecast)
 
     def predict(self, X, return_std=False):
-        """Means of the calibrated distributions, (n,); with ``return_std`` the pair (mean, std)."""
+        """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
 
@@ -193,12 +195,12 @@ def _checked(X, y):
     if y is None:
         raise InputError("CalibratedRegressor requires y to be passed, but the target y is None.")
     X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
-    y = column_or_1d(y, warn=True)
+    y = one_or_several(y, warn=True)
     check_consistent_length(X, y)
     if n_rows(X) == 0:
         raise InputError("X and y must hold rows; got 0 samples.")
     assert_all_finite(y, input_name="y")
-    return X, y.astype(np.float64)
+    return X, np.asarray(y, dtype=np.float64)
 
 
 class _Rows:

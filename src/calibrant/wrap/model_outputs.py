@@ -17,7 +17,7 @@ from calibrant.errors import CalibrationWarning, InputError
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
 
-__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "with_weight"]
+__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "one_or_several", "with_weight"]
 
 
 def is_fitted(model):
@@ -103,7 +103,7 @@ def _with_prior(values, kind, columns, prior):
 
 
 def model_forecast(model, X):
-    """What a fitted regressor says: a Forecast, or plain means (n,) where it has nothing but those."""
+    """What a fitted regressor says: a Forecast, or plain means, (n,) or (n, d), where it has nothing but those."""
     if hasattr(model, "predict_distribution"):
         return as_forecast(model.predict_distribution(X))
     if _takes(model.predict, "return_std"):
@@ -111,7 +111,13 @@ def model_forecast(model, X):
     out = model.predict(X)
     if isinstance(out, tuple):
         return as_forecast(out)
-    return column_or_1d(out).astype(np.float64)
+    return one_or_several(out).astype(np.float64)
+
+
+def one_or_several(values, warn=False):
+    """(n,) of one output (a single column is flattened, with scikit-learn's warning if asked), (n, d) of several."""
+    values = np.asarray(values)
+    return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)
 
 
 def _takes(function, name):
