@@ -84,3 +84,17 @@ def test_logit_axes_hold_every_point_inside_0_and_1():
     assert 0.0 < low < curve.confidence.min()
     assert curve.confidence.max() < high < 1.0
     assert cb.ReliabilityDisplay(curve).plot().ax_.get_xscale() == "linear"
+
+
+def test_logit_axes_show_shares_and_confidences_of_exactly_0_and_1():
+    P = np.repeat([0.0, 0.2, 0.8, 1.0], 10)
+    y = np.concatenate([np.zeros(10), np.zeros(10), np.arange(10) > 1, np.ones(10)]).astype(int)
+    display = cb.ReliabilityDisplay(reliability_curve(y, P, target=1, n_bins=10), target=1).plot(logit=True)
+    display.figure_.canvas.draw()
+    x, share = display.line_.get_data()
+    np.testing.assert_allclose(share, [0.05, 0.05, 0.8, 0.95])
+    pixels = display.ax_.transData.transform(np.column_stack([x, share]))
+    assert np.isfinite(pixels).all()
+    assert (display.ax_.transAxes.inverted().transform(pixels) > 0.0).all()
+    assert x.min() > 0.0
+    assert x.max() < 1.0

@@ -37,3 +37,18 @@ def test_identifiers_are_its_own_and_all_resolve(display):
     targets |= {value[5:-1] for e in root.iter() for value in e.attrib.values() if value.startswith("url(#")}
     assert targets
     assert targets <= set(identifiers)
+
+
+def test_points_are_circles_at_their_places_that_carry_their_values(display):
+    points = [(0.25, 0.5, "first <b>"), (0.75, 0.5, "second"), (3.0, 0.5, "outside")]
+    root = ElementTree.fromstring(as_svg(display, key="k", title="t", description="d", points=points))
+    circles = [element for element in root.iter() if element.tag.endswith("}circle")]
+    assert [circle[0].text for circle in circles] == ["first <b>", "second"]
+    assert [circle.get("tabindex") for circle in circles] == ["0", "-1"]
+    (x1, y1), (x2, y2) = ((float(c.get("cx")), float(c.get("cy"))) for c in circles)
+    assert x2 - x1 > 50
+    assert y1 == y2
+    assert root.get("role") == "group"
+    plain = ElementTree.fromstring(as_svg(display, key="k", title="t", description="d"))
+    assert plain.get("role") == "img"
+    assert plain.get("viewBox") == root.get("viewBox")

@@ -1,6 +1,8 @@
 """The report driven by mouse and keyboard, and held against the accessibility rules of axe-core."""
 
+import base64
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -90,6 +92,47 @@ def test_slider_filter_and_points_work_by_keyboard(page, browser):
     assert [row.is_displayed() for row in rows].count(True) == 1
     assert [f.is_displayed() for f in browser.find_elements(By.CSS_SELECTOR, "figure[data-class]")].count(True) == 1
     assert browser.find_element(By.ID, "class-count").text == "1 of 4 classes"
+    browser.find_element(By.ID, "group-filter").send_keys("2")
+    groups = browser.find_elements(By.CSS_SELECTOR, "tr[data-group]")
+    assert [row.get_attribute("data-group") for row in groups if row.is_displayed()] == ["2"]
+    assert browser.find_element(By.ID, "group-count").text == "1 of 3 groups"
+
+
+def test_drawn_figures_say_their_values_by_mouse_and_keyboard(page, browser):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(page.as_uri())
+    browser.find_element(By.TAG_NAME, "h1").click()  # a page without the focus tells nobody what has it
+    for figure in browser.find_elements(By.CSS_SELECTOR, ".grid > figure"):
+        points, readout = figure.find_elements(By.CSS_SELECTOR, ".points circle"), figure.find_element(By.CLASS_NAME, "readout")
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", points[0])
+        first = points[0].find_element(By.TAG_NAME, "title").get_attribute("textContent")
+        assert readout.text == first
+        browser.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        assert readout.text == points[1].find_element(By.TAG_NAME, "title").get_attribute("textContent")
+        ActionChains(browser).move_to_element(points[-1]).perform()
+        assert readout.text in [p.find_element(By.TAG_NAME, "title").get_attribute("textContent") for p in points[2:]]
+
+
+def test_prints_light_complete_and_without_controls(page, browser):
+    """As paper sees it: dark colours gone, nothing to click, nothing cut off at the side, and a PDF of several pages."""
+    browser.get(page.as_uri())
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [dark]})
+    try:
+        gone = "return ['nav', '.control', '.readout', 'details', '.skip'].filter(q => document.querySelector(q)?.offsetParent)"
+        assert browser.execute_script(gone) == []
+        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert browser.execute_script("return getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
+        assert browser.execute_script("return document.querySelectorAll('section').length") >= 9
+        assert browser.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    pdf = base64.b64decode(browser.print_page())
+    assert pdf.startswith(b"%PDF")
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 14
 
 
 def test_a_point_says_its_value_under_the_mouse(page, browser):

@@ -34,7 +34,9 @@ def test_candidates_of_the_automatic_one_come_by_weight():
 def test_curve_of_a_calibrator_is_thin_and_true():
     p, y = data(900)
     cal = cb.TemperatureScaling().fit(p, y)
-    found = confidence(cal, read(p, y))
+    found = confidence(cal, read(p, y), "in-sample")
+    assert found["in_sample"]
+    assert not confidence(cal, read(p, y), "held-out")["in_sample"]
     assert len(found["points"]["score"]) == 201
     assert found["right"] + found["wrong"] == pytest.approx(900)
     score = np.array(found["points"]["score"])

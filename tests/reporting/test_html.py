@@ -94,6 +94,16 @@ def test_every_figure_has_words_and_its_data(page):
     assert len(set(identifiers)) == len(identifiers)
 
 
+def test_every_figure_says_its_values(page):
+    """Each picture has points that name their values, one of them in the order of the keyboard; a curve seen in-sample says so."""
+    for figure in re.findall(r"<figure.*?</figure>", page, re.DOTALL):
+        circles = re.findall(r"<circle[^>]*>", figure)
+        assert len(circles) >= 2, figure[:80]
+        assert sum('tabindex="0"' in circle for circle in circles) >= 1
+        assert figure.count("<title>") >= len(circles)
+    assert "What temperature scaling does (in-sample)" in page
+
+
 def test_small_and_the_same_each_time(page):
     assert len(page.encode()) < 400_000
     assert make() == page

@@ -19,14 +19,19 @@ def sharp():
     return y, P, Q / Q.sum(axis=1, keepdims=True)
 
 
+@pytest.fixture(scope="module")
+def automatic(sharp):
+    """What the default calibrator makes of them: made once, it is the slowest."""
+    y, _, Q = sharp
+    return summarise(y[:800], Q[:800], n_resamples=100)
+
+
 def by_key(summary):
     return {row["key"]: row for row in summary["metrics"]}
 
 
-def test_is_plain_json(sharp):
-    y, _, Q = sharp
-    summary = summarise(y, Q, n_resamples=100)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+def test_is_plain_json(automatic):
+    assert json.loads(json.dumps(automatic, allow_nan=False)) == automatic
 
 
 def test_numbers_are_those_of_the_metrics(sharp):
@@ -56,25 +61,24 @@ def test_paired_interval_of_a_mean_is_the_textbook_one(sharp):
     assert (row["low"], row["high"]) == pytest.approx((d.mean() - half, d.mean() + half), rel=1e-5)
 
 
-def test_verdict_on_an_overconfident_model(sharp):
-    y, _, Q = sharp
-    summary = summarise(y, Q, n_resamples=100)
-    assert summary["verdict"]["model"] == "overconfident"
-    assert summary["verdict"]["calibration"] == "use"
-    assert "automatic choice improves it" in summary["verdict"]["sentence"]
-    assert summary["calibrator"]["evaluation"] == "out-of-fold"
-    assert by_key(summary)["log_loss"]["change"]["meaning"] == "better"
+def test_verdict_on_an_overconfident_model(automatic):
+    assert automatic["verdict"]["model"] == "overconfident"
+    assert automatic["verdict"]["calibration"] == "use"
+    assert "automatic choice improves it" in automatic["verdict"]["sentence"]
+    assert automatic["calibrator"]["evaluation"] == "out-of-fold"
+    assert automatic["confidence"]["in_sample"]
+    assert by_key(automatic)["log_loss"]["change"]["meaning"] == "better"
 
 
 def test_verdict_on_an_underconfident_model(sharp):
     y, P, _ = sharp
     flat = np.sqrt(P) / np.sqrt(P).sum(axis=1, keepdims=True)
-    assert summarise(y, flat, n_resamples=100)["verdict"]["model"] == "underconfident"
+    assert summarise(y, flat, calibrator=cb.TemperatureScaling(), n_resamples=100)["verdict"]["model"] == "underconfident"
 
 
 def test_verdict_on_an_honest_model(sharp):
     y, P, _ = sharp
-    summary = summarise(y, P, n_resamples=100)
+    summary = summarise(y, P, calibrator=cb.TemperatureScaling(), n_resamples=100)
     assert summary["verdict"]["model"] == "calibrated"
     assert summary["verdict"]["calibration"] == "no clear gain"
 
@@ -91,11 +95,13 @@ def test_in_sample_numbers_are_found_out_and_drive_nothing(sharp):
     cal = cb.ConfidenceCalibrator().fit(Q, y)
     summary = summarise(y, Q, calibrator=cal, n_resamples=100)
     assert summary["calibrator"]["evaluation"] == "in-sample"
+    assert summary["confidence"]["in_sample"]
     assert summary["verdict"]["calibration"] == "unknown"
     assert summary["classes"]["of"] == "before"
     assert any("in-sample" in caution for caution in summary["cautions"])
     fresh = summarise(y[:900], Q[:900], calibrator=cb.ConfidenceCalibrator().fit(Q[900:], y[900:]), n_resamples=100)
     assert fresh["calibrator"]["evaluation"] == "held-out"
+    assert not fresh["confidence"]["in_sample"]
     assert summarise(y, Q, calibrator=cal, in_sample=False, n_resamples=100)["calibrator"]["evaluation"] == "held-out"
 
 
@@ -120,8 +126,8 @@ def test_identity_is_a_plain_evaluation(sharp):
 
 def test_logits_give_the_numbers_of_their_probabilities(sharp):
     y, _, Q = sharp
-    a = summarise(y, Q, n_resamples=100)
-    b = summarise(y, np.log(Q) + 3.0, inputs="logit", n_resamples=100)
+    a = summarise(y, Q, calibrator=cb.TemperatureScaling(), n_resamples=100)
+    b = summarise(y, np.log(Q) + 3.0, calibrator=cb.TemperatureScaling(), inputs="logit", n_resamples=100)
     for left, right in zip(a["metrics"], b["metrics"], strict=True):
         assert left["after"]["value"] == pytest.approx(right["after"]["value"], abs=1e-9)
 

@@ -50,13 +50,13 @@ def _area(confidence, right):
     return risk_coverage_area(*risk_coverage(confidence, right, np.ones(len(right)))[1:])
 
 
-def test_the_table_compares_with_each_signal_out_of_fold(fitted):
-    assert [row["name"] for row in fitted.table_] == [
+def test_the_comparison_compares_with_each_signal_out_of_fold(fitted):
+    assert [row["name"] for row in fitted.comparison_] == [
         "all signals", "TopProbability", "Margin", "Entropy", "LabelStability", "FastSeparation",
     ]  # fmt: skip
-    together = fitted.table_[0]["score"]
-    assert all(row["score"] > together for row in fitted.table_[1:])
-    assert all(row["standard_error"] > 0.0 for row in fitted.table_[1:])
+    together = fitted.comparison_[0]["score"]
+    assert all(row["score"] > together for row in fitted.comparison_[1:])
+    assert all(row["standard_error"] > 0.0 for row in fitted.comparison_[1:])
     assert "1,200 rows, 4 classes" in fitted.explain()
     assert f"{together:.4f}" in fitted.explain()
 
@@ -97,7 +97,7 @@ def test_without_features_it_reads_the_row_and_for_two_classes_its_top(problem):
 
 def test_few_rows_choose_no_penalty():
     cal = cb.StackedConfidence().fit([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], [0, 1, 1])
-    assert cal.table_ == []
+    assert cal.comparison_ == []
     assert "too few" in cal.explain()
     assert cal.predict_confidence([[0.9, 0.1]]) >= cal.predict_confidence([[0.6, 0.4]])
 

@@ -1,5 +1,7 @@
 """The reliability diagram: accuracy against confidence, with the uncertainty and the number of rows behind each point."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, log_counts, show_title
@@ -7,6 +9,10 @@ from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability_curve import reliability_curve
 
 __all__ = ["ReliabilityDisplay"]
+
+LOGIT_TICKS = (0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
+#: On logit axes no confidence is drawn nearer to 0 or 1.
+NEAREST = 1e-5
 
 
 class ReliabilityDisplay:
@@ -117,7 +123,8 @@ class ReliabilityDisplay:
         counts : bool, default True
             Whether to add axes below with the number of rows in each bin.
         logit : bool, default False
-            Logit axes, which spread out rare events and near-certain predictions; points at 0 and 1 sit on the edge.
+            Logit axes, which spread out rare events and near-certain predictions. A share of 0 or 1 is drawn half a row away from it, a
+            confidence nearer to 0 or 1 than 1e-5 there, where they can be seen.
 
         Returns
         -------
@@ -126,7 +133,7 @@ class ReliabilityDisplay:
         """
         ax = draw_axes(ax, "ReliabilityDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        self._draw_curve(ax)
+        self._draw_curve(ax, _inside(self.curve) if logit else self.curve)
         self.counts_ax_ = self._draw_counts(ax) if counts else None
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel=self._words()[1])
         if logit:
@@ -140,8 +147,7 @@ class ReliabilityDisplay:
             return "Confidence (probability of the predicted class)", "Accuracy"
         return "Predicted probability of the class", "Share of the class"
 
-    def _draw_curve(self, ax):
-        curve = self.curve
+    def _draw_curve(self, ax, curve):
         draw_grid(ax)
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         self.bands_ = ax.vlines(curve.confidence, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4, clip_on=False)
@@ -150,12 +156,15 @@ class ReliabilityDisplay:
         )
 
     def _logit_axes(self, ax):
-        """Both axes from half the smallest score or share above 0 to as near 1 as the largest below it."""
-        seen = np.append(self.curve.confidence, self.curve.accuracy)
-        inside = np.append(seen[(seen > 1e-9) & (seen < 1.0 - 1e-9)], 0.5)
-        ends = np.array([0.5 * inside.min(), 0.5 + 0.5 * inside.max()])
+        """Both axes from half the smallest score or share drawn to as near 1 as the largest."""
+        seen = np.concatenate([*self.line_.get_data(), [0.5]])
+        ends = np.array([0.5 * seen.min(), 0.5 + 0.5 * seen.max()])
         self.diagonal_.set_data(ends, ends)
         ax.set(xscale="logit", yscale="logit", xlim=ends, ylim=ends)
+        ticks = [tick for tick in LOGIT_TICKS if ends[0] <= tick <= ends[1]]
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+            axis.set_ticks([], minor=True)
 
     def _draw_counts(self, ax):
         below = ax.inset_axes((0, -0.3, 1, 0.22), sharex=ax)
@@ -166,3 +175,10 @@ class ReliabilityDisplay:
         below.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelbottom=False)
         return below
+
+
+def _inside(curve):
+    """The curve with nothing at 0 or 1, which lie at infinity on a logit axis."""
+    half = 0.5 / np.maximum(curve.n, 1.0)
+    shares = {name: np.clip(getattr(curve, name), half, 1.0 - half) for name in ("accuracy", "low", "high")}
+    return SimpleNamespace(confidence=np.clip(curve.confidence, NEAREST, 1.0 - NEAREST), **shares)

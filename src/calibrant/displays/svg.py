@@ -16,6 +16,7 @@ __all__ = ["as_svg"]
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
+MARK = "value-"
 RC = {
     "svg.fonttype": "none", "svg.hashsalt": "calibrant", "font.size": 9.0, "axes.spines.top": False, "axes.spines.right": False,
     "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["text"], "text.color": COLOURS["text"],
@@ -24,7 +25,7 @@ RC = {
 }  # fmt: skip
 
 
-def as_svg(display, *, key, title, description, size=(3.7, 4.2)) -> str:
+def as_svg(display, *, key, title, description, size=(3.7, 4.2), points=()) -> str:
     """Draw ``display`` on a figure of its own (inches) and return one ``<svg>`` element as text.
 
     Parameters
@@ -35,6 +36,9 @@ def as_svg(display, *, key, title, description, size=(3.7, 4.2)) -> str:
     title, description : str
         Read by screen readers in place of the picture.
     size : (width, height) in inches
+    points : list of (x, y, text)
+        Places in the display's own axes that say their value: invisible circles with the text as their title, which a page's script can
+        show under the mouse or the keyboard's focus. Places outside the axes are left out.
 
     Returns
     -------
@@ -45,12 +49,48 @@ def as_svg(display, *, key, title, description, size=(3.7, 4.2)) -> str:
     buffer = io.StringIO()
     with matplotlib.rc_context(RC):
         figure = figure_module.Figure(figsize=size, layout="constrained")
-        display.plot(figure.add_subplot())
+        ax = figure.add_subplot()
+        display.plot(ax)
+        _mark(ax, points)
         figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.04, metadata={"Date": None, "Creator": None})
     root = ElementTree.fromstring(buffer.getvalue())
     _strip(root)
+    _make_circles(root, [text for _, _, text in points])
     _own_identifiers(root, key)
-    return _serialise(root, key, title, description)
+    return _serialise(root, key, title, description, bool(points))
+
+
+def _mark(ax, points):
+    """A marker at each place, to be found again in the SVG, where it has become a position on the page."""
+    (left, right), (bottom, top) = limits = ax.get_xlim(), ax.get_ylim()
+    for number, (x, y, _) in enumerate(points):
+        if left <= x <= right and bottom <= y <= top:
+            ax.plot([x], [y], "o", gid=f"{MARK}{number}", scalex=False, scaley=False)
+    ax.set(xlim=limits[0], ylim=limits[1])
+
+
+def _make_circles(root, texts):
+    """Replace the markers by one group of circles that carry their texts, on top of everything."""
+    group = ElementTree.Element(f"{{{SVG}}}g", {"class": "points"})
+    for parent in list(root.iter()):
+        for child in list(parent):
+            number = (child.get("id") or "").removeprefix(MARK)
+            if number == child.get("id") or not number.isdigit():
+                continue
+            parent.remove(child)
+            place = child.find(f".//{{{SVG}}}use")
+            if place is not None:
+                group.append(_circle(place, texts[int(number)], first=not len(group)))
+    if len(group):
+        root.append(group)
+
+
+def _circle(place, text, first):
+    """One place; the first of a figure is where the keyboard enters."""
+    found = {"cx": place.get("x"), "cy": place.get("y"), "r": "5", "role": "img", "tabindex": "0" if first else "-1"}
+    circle = ElementTree.Element(f"{{{SVG}}}circle", found)
+    ElementTree.SubElement(circle, f"{{{SVG}}}title").text = text
+    return circle
 
 
 def _strip(root):
@@ -94,12 +134,13 @@ def _own_identifiers(root, key):
             element.set("id", f"{key}-{old}")
 
 
-def _serialise(root, key, title, description):
+def _serialise(root, key, title, description, interactive):
     ElementTree.register_namespace("", SVG)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.attrib.update({
-        "role": "img", "aria-labelledby": f"{key}-title {key}-description", "stroke-linejoin": "round", "stroke-linecap": "butt",
+        "role": "group" if interactive else "img", "aria-labelledby": f"{key}-title {key}-description",
+        "stroke-linejoin": "round", "stroke-linecap": "butt",
     })  # fmt: skip
     for position, (name, text) in enumerate((("title", title), ("desc", description))):
         element = ElementTree.Element(f"{{{SVG}}}{name}", {"id": f"{key}-{'title' if name == 'title' else 'description'}"})

@@ -49,8 +49,14 @@ def choice(calibrator, inputs) -> dict | None:
     }  # fmt: skip
 
 
-def confidence(calibrator, record) -> dict | None:
-    """Its confidence over the score for all rows, with the densities of right and wrong ones: points, bars, cloud, n, right, wrong."""
+def confidence(calibrator, record, evaluation) -> dict | None:
+    """Its confidence over the score for all rows, with the densities of right and wrong ones.
+
+    Returns
+    -------
+    dict or None
+        points, bars, cloud, n, right, wrong, and in_sample: whether it was fitted on the rows shown, as it is unless they were held out.
+    """
     options = {"X": record.X} if calibrator.tags.uses_features else {}
     if calibrator.tags.uses_features and record.X is None:
         return None
@@ -62,7 +68,7 @@ def confidence(calibrator, record) -> dict | None:
     count = len(points["score"])
     kept = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
     points = {name: [values[i] for i in kept] for name, values in points.items()}
-    numbers = {"n": curve.n, "right": curve.right, "wrong": curve.wrong}
+    numbers = {"n": curve.n, "right": curve.right, "wrong": curve.wrong, "in_sample": evaluation != "held-out"}
     return {"points": points, "bars": curve.bars.to_dict(), "cloud": curve.cloud, **numbers}
 
 

@@ -11,8 +11,6 @@ from calibrant.reporting.more_figures import confidence_figure, overlaid
 
 __all__ = ["figures"]
 
-LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
-
 
 def figures(summary) -> list[dict]:
     """One dictionary a figure: key, title, description, svg, columns, rows; before and after side by side."""
@@ -45,6 +43,10 @@ def _drawn(key, title, curve, display, size):
     gap = curve.confidence - curve.accuracy
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     side = "below" if gap[worst] > 0 else "above"
+    points = [
+        (c, a, f"confidence {c:.3f}: accuracy {a:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
+        for c, a, low, high, n in zip(curve.confidence, curve.accuracy, curve.low, curve.high, curve.n, strict=True)
+    ]
     return {
         "key": key, "title": title,
         "description": (
@@ -52,7 +54,7 @@ def _drawn(key, title, curve, display, size):
             f"at confidence {curve.confidence[worst]:.3f} the accuracy is {curve.accuracy[worst]:.3f}, {side} the diagonal "
             f"({curve.n[worst]:,.0f} rows)."
         ),
-        "svg": _svg(display, key, title, size),
+        "svg": _svg(display, key, title, size, points),
         "columns": ["Bin", "Rows", "Confidence", "Accuracy", "Interval"],
         "rows": [
             [f"{lo:.3f} to {up:.3f}", f"{n:,.0f}", f"{c:.4f}", f"{a:.4f}", f"{low:.4f} to {high:.4f}"]
@@ -67,33 +69,23 @@ def _logit(summary):
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
     curve, title = _record(summary["equal_mass"][when]), f"On the logit scale, {_when(when, summary)}"
-    return _drawn("logit", title, curve, _OnLogits(curve), (3.7, 3.7))
+    return _drawn("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7))
 
 
 class _OnLogits:
-    """A reliability display that draws itself on logit axes, a share of 0 or 1 half a row away from it, where it can be seen.
+    """A reliability display that draws itself on logit axes, without counts."""
 
-    A confidence nearer to 0 or 1 than 1e-5 is drawn there: an exact 1 lies at infinity, and would leave no room for the rest.
-    """
-
-    def __init__(self, curve):
-        half = 0.5 / np.maximum(curve.n, 1.0)
-        shares = {name: np.clip(getattr(curve, name), half, 1.0 - half) for name in ("accuracy", "low", "high")}
-        shares["confidence"] = np.clip(curve.confidence, 1e-5, 1.0 - 1e-5)
-        self.curve = SimpleNamespace(**{**vars(curve), **shares})
+    def __init__(self, display):
+        self.display = display
 
     def plot(self, ax):
         """Draw it on ``ax``."""
-        ReliabilityDisplay(self.curve).plot(ax, counts=False, logit=True)
-        low, high = ax.get_xlim()
-        ticks = [tick for tick in LOGIT_TICKS if low <= tick <= high]
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
-            axis.set_ticks([], minor=True)
+        self.display.plot(ax, counts=False, logit=True)
 
 
 def _histogram(key, when, histogram):
     sure = histogram.lower >= 0.9 - 1e-9
+    points = [point for name, side in (("right", -1.0), ("wrong", 1.0)) for point in _bars(histogram, name, side)]
     return {
         "key": key, "title": f"Confidence {when}",
         "description": (
@@ -101,7 +93,7 @@ def _histogram(key, when, histogram):
             "predictions. "
             f"At confidence 0.9 and above: {histogram.right[sure].sum():,.0f} right, {histogram.wrong[sure].sum():,.0f} wrong."
         ),
-        "svg": _svg(ConfidenceHistogramDisplay(histogram), key, f"Confidence {when}", (3.7, 3.0)),
+        "svg": _svg(ConfidenceHistogramDisplay(histogram), key, f"Confidence {when}", (3.7, 3.0), points),
         "columns": ["Bin", "Right", "Wrong"],
         "rows": [
             [f"{lo:.2f} to {up:.2f}", f"{right:,.0f}", f"{wrong:,.0f}"]
@@ -111,5 +103,13 @@ def _histogram(key, when, histogram):
     }  # fmt: skip
 
 
-def _svg(display, key, title, size):
-    return as_svg(display, key=key, title=title, description="The table below the figure holds the same numbers.", size=size)
+def _bars(histogram, name, side):
+    """The tops of the right or of the wrong bars, which stand beside the middle of their bin."""
+    for lo, up, count in zip(histogram.lower, histogram.upper, getattr(histogram, name), strict=True):
+        if count > 0:
+            yield 0.5 * (lo + up) + side * 0.23 * (up - lo), count, f"confidence {lo:.2f} to {up:.2f}: {count:,.0f} {name}"
+
+
+def _svg(display, key, title, size, points):
+    words = "Arrow keys go from point to point; the table below the figure holds the same numbers."
+    return as_svg(display, key=key, title=title, description=words, size=size, points=points)

@@ -36,8 +36,9 @@ def overlaid(kind, summary) -> dict:
     """Before and after in one picture: "corp" or "risk"."""
     record, display, title, size, _, words = KINDS[kind]
     drawn = [(when, _made(record, data)) for when, data in summary[kind].items() if data is not None]
-    svg = as_svg(_Overlaid(display, drawn), key=kind, title=title, description=words, size=size)
     columns = [f.name for f in fields(record)]
+    points = [(*place, f"{when}: {text}") for when, curve in drawn for *place, text in _values(kind, curve)]
+    svg = as_svg(_Overlaid(display, drawn), key=kind, title=title, description=words, size=size, points=points)
     rows = [
         [when, *(f"{getattr(curve, name)[i]:.4g}" for name in columns)]
         for when, curve in drawn
@@ -56,15 +57,21 @@ def confidence_figure(summary) -> dict:
         None, _made(ConfidencePoints, found["points"]), _made(ConfidenceBars, found["bars"]),
         *(found[name] for name in ("cloud", "n", "right", "wrong")),
     )  # fmt: skip
-    title, bars = f"What {summary['calibrator']['name']} does", curve.bars
-    words = (
+    title, bars = f"What {summary['calibrator']['name']} does{' (in-sample)' if found['in_sample'] else ''}", curve.bars
+    words = ("Fitted on the very rows shown, so it agrees with them more than it will with new ones. " if found["in_sample"] else "") + (
         f"The confidence it gives over the model's score, beside the share right in bins of {found['n']:,.0f} rows, through whose "
         f"intervals it should pass; above, the densities of {found['right']:,.0f} right and {found['wrong']:,.0f} wrong predictions."
     )
-    rows = zip(bars.lower, bars.upper, bars.n, bars.rate, bars.low, bars.high, strict=True)
+    rows = list(zip(bars.lower, bars.upper, bars.n, bars.rate, bars.low, bars.high, strict=True))
+    points = [
+        (0.5 * (a + b), rate, f"score {a:.3f} to {b:.3f}: share right {rate:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
+        for a, b, n, rate, low, high in rows
+    ]
+    points += [(x, y, f"score {x:.3f}: confidence {y:.3f}") for x, y in _places(curve.points.score, curve.points.confidence)]
+    display = ConfidenceCurveDisplay(curve, name=" ")
     return {
         "key": "confidence", "title": title, "description": words,
-        "svg": as_svg(ConfidenceCurveDisplay(curve, name=" "), key="confidence", title=title, description=words, size=(3.7, 3.9)),
+        "svg": as_svg(display, key="confidence", title=title, description=words, size=(3.7, 3.9), points=points),
         "columns": ["Score", "Rows", "Share right", "Interval"],
         "rows": [[f"{a:.3f} to {b:.3f}", f"{n:,.0f}", f"{r:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, r, low, high in rows],
     }  # fmt: skip
@@ -83,6 +90,20 @@ class _Overlaid:
             self.display(curve).plot(ax, colour=colour, label=f"{when} calibration")
         if len(self.drawn) > 1:
             ax.legend(frameon=False, fontsize="small")
+
+
+def _values(kind, curve):
+    """(x, y, text) of the points of a curve that say their values."""
+    if kind == "risk":
+        return [(x, y, f"the most confident {x:.1%}: {y:.2%} wrong") for x, y in _places(curve.coverage, curve.risk)]
+    return [(x, y, f"confidence {x:.3f}, recalibrated {y:.3f}") for x, y in _places(curve.score, curve.recalibrated)]
+
+
+def _places(x, y):
+    """Some of the points, by place: neighbours at equal distances along x are the easiest to hit."""
+    at = np.unique(np.searchsorted(np.sort(x), np.linspace(x.min(), x.max(), TABLE_ROWS)).clip(0, len(x) - 1))
+    rows = np.argsort(x, kind="stable")[at]
+    return list(zip(x[rows].tolist(), y[rows].tolist(), strict=True))
 
 
 def _made(record, columns):

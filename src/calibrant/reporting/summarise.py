@@ -94,7 +94,7 @@ def summarise(
     return plain({
         "task": "classification", "title": str(title), "level": level,
         **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
-        "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before),
+        "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
     })  # fmt: skip
 

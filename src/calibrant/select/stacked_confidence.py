@@ -13,6 +13,7 @@ from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
 from calibrant.errors import FitWarning, InputError
+from calibrant.select.evidence import score_difference
 from calibrant.select.signal_curve import SignalCurve
 from calibrant.signals.entropy import Entropy
 from calibrant.signals.fast_separation import FastSeparation
@@ -81,11 +82,6 @@ class Rows:
         """Weighted mean."""
         return float(self.weight @ losses / self.weight.sum())
 
-    def error(self, losses):
-        """Standard error of the weighted mean."""
-        total = self.weight.sum()
-        return float(np.sqrt(self.weight @ (losses - self.mean(losses)) ** 2 / total / max(total - 1.0, 1.0)))
-
 
 class StackedConfidence(Calibrator):
     r"""Confidence of the predicted label from several signals and the predicted class: a logistic model that rises in every signal.
@@ -116,7 +112,7 @@ class StackedConfidence(Calibrator):
     slopes_ : (d,) the coefficients, signal by signal: of its line, in standard deviations, and of its steps.
     level_, class_levels_ : c and (K,) u, in log-odds.
     bend_penalty_, class_penalty_ : the penalties chosen.
-    table_ : list of dicts, first all signals together, then each alone (a curve of the same kind, without the classes): name, score
+    comparison_ : list of dicts, first all signals together, then each alone (a curve of the same kind, without the classes): name, score
         (log loss out of fold), standard_error (of its difference to all together).
     status_ : how the fit ended.
 
@@ -140,7 +136,7 @@ class StackedConfidence(Calibrator):
     >>> P = rng.dirichlet([0.4, 0.4, 0.4], size=600)
     >>> y = np.array([rng.choice(3, p=p) for p in P])
     >>> cal = StackedConfidence().fit(P, y)
-    >>> [row["name"] for row in cal.table_]
+    >>> [row["name"] for row in cal.comparison_]
     ['all signals', 'TopProbability', 'Margin', 'Entropy', 'LabelStability']
     >>> sure, unsure = cal.predict_confidence([[0.9, 0.05, 0.05], [0.5, 0.45, 0.05]])
     >>> bool(sure > unsure)
@@ -210,7 +206,7 @@ class StackedConfidence(Calibrator):
 
     def _choose(self, rows):
         """The penalties of least log loss out of fold, the stronger on ties, and the table of each signal alone."""
-        self.bend_penalty_, self.class_penalty_, self.table_ = BEND_PENALTIES[0], CLASS_PENALTIES[0], []
+        self.bend_penalty_, self.class_penalty_, self.comparison_ = BEND_PENALTIES[0], CLASS_PENALTIES[0], []
         self.n_fit_ = float(rows.weight.sum())
         if len(rows.weight) < LEAST_ROWS:
             return
@@ -222,10 +218,11 @@ class StackedConfidence(Calibrator):
         self._tabulate(rows, folds, losses[self.class_penalty_])
 
     def _tabulate(self, rows, folds, together):
-        self.table_ = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
+        self.comparison_ = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
         for s, signal in enumerate(self.signals_):
             alone = rows.only(s).held_out(folds, self.bend_penalty_, CLASS_PENALTIES[0])
-            self.table_.append({"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": rows.error(alone - together)})
+            _, error = score_difference(alone, together, rows.weight)
+            self.comparison_.append({"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": error})
 
     def _predict_confidence(self, record):
         if record.X is not None and not self.tags.uses_features:
@@ -235,11 +232,11 @@ class StackedConfidence(Calibrator):
 
     def explain(self) -> str:
         """One sentence: the data, the log loss out of fold, and that of the best signal alone."""
-        require_fitted(self, "table_")
+        require_fitted(self, "comparison_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
-        if not self.table_:
+        if not self.comparison_:
             return f"{data}: too few to compare the signals."
-        together, best = self.table_[0], min(self.table_[1:], key=lambda row: row["score"])
+        together, best = self.comparison_[0], min(self.comparison_[1:], key=lambda row: row["score"])
         return (
             f"{data}: log loss {together['score']:.4f} out of fold from {len(self.signals_)} signals and the class; "
             f"{best['name']} alone {best['score']:.4f} (difference {best['score'] - together['score']:+.4f}, "

@@ -14,14 +14,18 @@
     document.getElementById("bins-value").textContent = shown.dataset.text;
   });
 
-  const filter = document.getElementById("class-filter");
-  const rows = [...document.querySelectorAll("tr[data-class]")];
-  const all = [...document.querySelectorAll("[data-class]")];
-  filter?.addEventListener("input", () => {
-    const wanted = filter.value.trim().toLowerCase();
-    all.forEach((one) => { one.hidden = !one.dataset.class.toLowerCase().includes(wanted); });
-    const count = rows.filter((row) => !row.hidden).length;
-    document.getElementById("class-count").textContent = wanted ? `${count} of ${rows.length} classes` : "";
+  ["class", "group"].forEach((kind) => {
+    const filter = document.getElementById(`${kind}-filter`);
+    if (!filter) return;
+    const all = [...document.querySelectorAll(`[data-${kind}]`)];
+    const rows = all.filter((one) => one.tagName === "TR");
+    filter.addEventListener("input", () => {
+      const wanted = filter.value.trim().toLowerCase();
+      all.forEach((one) => { one.hidden = !one.dataset[kind].toLowerCase().includes(wanted); });
+      const count = rows.filter((row) => !row.hidden).length;
+      const noun = rows.length === 1 ? kind : { class: "classes", group: "groups" }[kind];
+      document.getElementById(`${kind}-count`).textContent = wanted ? `${count} of ${rows.length} ${noun}` : "";
+    });
   });
 
   const output = document.getElementById("output-filter");
