@@ -28,8 +28,13 @@ def error_figure(part, number, after_name) -> dict:
         f"is claimed ({curve.n[worst]:,.0f} rows)."
     )
     key = f"errors-{number}"
+    points = [
+        (std, real, f"predicted std {std:.4g}: real {real:.4g} ({low:.4g} to {high:.4g}), {n:,.0f} rows")
+        for std, real, low, high, n in zip(curve.std, curve.real, curve.low, curve.high, curve.n, strict=True)
+    ]
     return {
         "key": key, "title": title, "description": words,
-        "svg": as_svg(RealStdDisplay(curve), key=key, title=title, description=words, size=(3.7, 3.4)), "columns": list(HEADS.values()),
+        "svg": as_svg(RealStdDisplay(curve), key=key, title=title, description=words, size=(3.7, 3.4), points=points),
+        "columns": list(HEADS.values()),
         "rows": [[f"{row[0]:,.0f}", *(f"{v:.4g}" for v in row[1:])] for row in zip(*(getattr(curve, n) for n in HEADS), strict=True)],
     }  # fmt: skip
