@@ -14,6 +14,7 @@ from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as C
 from calibrant.confidence.confidence_curve import confidence_curve as confidence_curve
 from calibrant.confidence.geometric import GeometricCalibrator as GeometricCalibrator
 from calibrant.confidence.hoki import HokiCalibrator as HokiCalibrator
+from calibrant.confidence.signal_accuracy import signal_accuracy as signal_accuracy
 from calibrant.displays.confidence_curve import ConfidenceCurveDisplay as ConfidenceCurveDisplay
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay as ConfidenceHistogramDisplay
 from calibrant.displays.drift import DriftDisplay as DriftDisplay
@@ -26,6 +27,7 @@ from calibrant.displays.real_std import RealStdDisplay as RealStdDisplay
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 from calibrant.displays.risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay
 from calibrant.displays.rmse_rmv import RmseRmvDisplay as RmseRmvDisplay
+from calibrant.displays.signal_accuracy import SignalAccuracyDisplay as SignalAccuracyDisplay
 from calibrant.forecasts.forecast import Forecast as Forecast
 from calibrant.forecasts.normal import NormalForecast as NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast as QuantileForecast
@@ -162,6 +164,7 @@ __all__ = [
     "SampleForecast",
     "ScalingBinning",
     "Signal",
+    "SignalAccuracyDisplay",
     "Spline",
     "StackedConfidence",
     "StdScaling",
@@ -182,6 +185,7 @@ __all__ = [
     "monitor",
     "report",
     "set_threads",
+    "signal_accuracy",
     "threads",
     "worst_slices",
 ]

@@ -89,7 +89,7 @@ def test_policy_allows_only_its_own_style(page):
 def test_every_figure_has_words_and_its_data(page):
     parsed = Page(page)
     assert parsed.tags.count("svg") == parsed.tags.count("figure") == parsed.tags.count("details") == parsed.tags.count("desc")
-    assert parsed.tags.count("svg") == 8 + 1 + 4  # pictures, the one with the slider, one a class
+    assert parsed.tags.count("svg") == 9 + 1 + 4  # pictures, the one with the slider, one a class
     identifiers = [value for name, value in parsed.attributes if name == "id"]
     assert len(set(identifiers)) == len(identifiers)
 

@@ -7,6 +7,7 @@ import numpy as np
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.displays.svg import as_svg
+from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.more_figures import confidence_figure, overlaid
 
 __all__ = ["figures"]
@@ -21,7 +22,8 @@ def figures(summary) -> list[dict]:
             if data is not None:
                 made.append(make(f"{kind}-{when}", _when(when, summary), _record(data)))
     made += [_logit(summary), overlaid("corp", summary), overlaid("risk", summary)]
-    return made if summary["confidence"] is None else [*made, confidence_figure(summary)]
+    made += [] if summary["confidence"] is None else [confidence_figure(summary)]
+    return made + evidence_figures(summary)
 
 
 def _when(when, summary):

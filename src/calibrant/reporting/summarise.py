@@ -5,6 +5,7 @@ from calibrant.predictions import read
 from calibrant.reporting.after import compare, is_fitted, resolve
 from calibrant.reporting.alternatives import alternatives, best, several
 from calibrant.reporting.choice import choice, confidence, final
+from calibrant.reporting.evidence import latent, signals
 from calibrant.reporting.plain import plain, read_groups
 from calibrant.reporting.scores import score_table
 from calibrant.reporting.sections import sections
@@ -95,6 +96,7 @@ def summarise(
         "task": "classification", "title": str(title), "level": level,
         **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
         "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
+        "signals": signals(used, found.before, level, random_state), "latent": latent(used, found.before, level),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
     })  # fmt: skip
 

@@ -1,0 +1,127 @@
+"""How often predictions are right over a signal, and what the two usual maps make of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant._base.interval import require_level
+from calibrant._base.record import Record
+from calibrant._base.signal import Signal
+from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.intervals import wilson
+from calibrant.errors import InputError
+from calibrant.maps.isotonic import Isotonic
+from calibrant.maps.platt import Platt
+from calibrant.predictions import read
+
+__all__ = ["SignalAccuracy", "SignalBins", "SignalFits", "accuracy_over", "signal_accuracy"]
+
+POINTS = 101
+
+
+@dataclass(frozen=True)
+class SignalBins(Record):
+    """Of each bin of equal weight: its range and mean score, the weight of its rows, and the share right with Wilson's interval."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    score: np.ndarray
+    n: np.ndarray
+    accuracy: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class SignalFits(Record):
+    """Isotonic regression and a sigmoid of the share right, fitted to all rows, over the range of the score."""
+
+    score: np.ndarray
+    isotonic: np.ndarray
+    sigmoid: np.ndarray
+
+
+@dataclass(frozen=True)
+class SignalAccuracy:
+    """The bins, the fits, and the name of the signal; ``bins.frame()`` and ``fits.frame()`` give tables."""
+
+    name: str
+    bins: SignalBins
+    fits: SignalFits
+
+
+def signal_accuracy(
+    y_true, P, signal, *, n_bins=20, level=0.95, X=None, reference=None, sample_weight=None, classes=None, inputs="probability"
+) -> SignalAccuracy:
+    """The share of right predictions over a signal: separation from the training set, label stability, or any other.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    signal : Signal
+        A fitted one is used as it is, another one is fitted on these rows (and ``reference``).
+    n_bins : int, default 20
+        Bins of equal weight; tied scores stay together, so there may be fewer.
+    level : float, default 0.95
+        Of the intervals.
+    X, reference : features of the rows, and (X_train, y_train), for signals that need them.
+    sample_weight : (n,), optional
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    SignalAccuracy
+
+    Notes
+    -----
+    It shows whether a signal says anything, where it changes from wrong to right, and which map follows it. The fits are of the rows
+    shown, so that they lie near the bins proves nothing.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", figure 5.
+
+    Examples
+    --------
+    >>> from calibrant.signals.margin import Margin
+    >>> found = signal_accuracy([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.45, 0.55], [0.6, 0.4]], Margin(), n_bins=2)
+    >>> found.bins.n.tolist(), found.bins.accuracy.tolist()
+    ([2.0, 2.0], [0.5, 1.0])
+    """
+    require_level(level)
+    if not isinstance(signal, Signal):
+        raise InputError(f"signal must be a signal such as FastSeparation(); got {type(signal).__name__}.")
+    if not (isinstance(n_bins, int | np.integer) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    record = read(P, y_true, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
+    if record.labels is None:
+        raise InputError("y_true must be the true labels, one a row; got None.")
+    if not hasattr(signal, "classes_"):
+        signal = clone(signal)
+        signal._fit(record)
+    return accuracy_over(signal, record, n_bins, level)
+
+
+def accuracy_over(signal, record, n_bins=20, level=0.95) -> SignalAccuracy:
+    """The same of a fitted signal and a record with labels."""
+    score = signal._score(record)
+    rows = score, record.correct, record.weights
+    return SignalAccuracy(type(signal).__name__, _bins(*rows, n_bins, level), _fits(*rows))
+
+
+def _bins(score, correct, weight, n_bins, level):
+    index = equal_mass_groups(score, n_bins, weight)
+    count = int(index.max()) + 1
+    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(lower, index, score)
+    np.maximum.at(upper, index, score)
+    n, right, total = grouped_sums(index, count, [correct, score], weight).T
+    return SignalBins(lower, upper, total / n, n, right / n, *wilson(right, n, level))
+
+
+def _fits(score, correct, weight):
+    at = np.linspace(score.min(), score.max(), POINTS)
+    return SignalFits(at, *(map.fit(score, correct, sample_weight=weight).predict(at) for map in (Isotonic(), Platt(scale="probability"))))
