@@ -23,7 +23,7 @@ def evidence_figures(summary) -> list[dict]:
 
 
 def _signal(found):
-    bins, fits = (_made(record, found[name]) for record, name in ((SignalBins, "bins"), (SignalFits, "fits")))
+    bins, fits = _made(SignalBins, found["bins"]), _made(SignalFits, found["fits"])
     stability = found["name"] == "LabelStability"
     key, title = ("stability", "Accuracy by label stability") if stability else ("separation", "Accuracy by separation")
     words = _of_stability(bins) if stability else _of_separation(bins)
