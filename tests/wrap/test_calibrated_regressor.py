@@ -103,6 +103,17 @@ def test_weights_splitters_groups():
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_a_gaussian_process_that_was_not_fitted_is_fitted(outputs):
+    """It predicts from its prior before any fit, which scikit-learn takes for fitted."""
+    X, y = _data(200)
+    y = y if outputs == 1 else np.column_stack([y, -y])
+    reg = cb.CalibratedRegressor(GaussianProcessRegressor(alpha=0.1), cb.StdScaling()).fit(X, y)
+    mean, std = reg.predict(X, return_std=True)
+    assert mean.shape == std.shape == y.shape
+    assert np.mean((mean - y) ** 2) < 0.5 * np.var(y)
+
+
 @pytest.mark.parametrize("scale_model", [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)])
 @pytest.mark.parametrize("fitted", [False, True])
 def test_several_outputs_are_calibrated_each_on_its_own(scale_model, fitted):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._kernels.softmax import log_softmax
@@ -28,7 +28,8 @@ def is_fitted(model):
         check_is_fitted(model)
     except NotFittedError:
         return False
-    return True
+    # A Gaussian process for regression predicts before any fit, from its prior: fitted is what has learned something.
+    return get_tags(model).requires_fit or any(name.endswith("_") for name in vars(model))
 
 
 def kind_of_output(model, wanted):
