@@ -24,7 +24,8 @@ How to read the tables:
 - *ECE*: expected calibration error of the top label, 15 bins of equal width, mean over runs. *Fit*: median CPU time, on a shared machine.
 - *Failed*: the method raised, or gave no probabilities; it then leaves the predictions as they were, and is scored as such.
 
-Every method has its default settings. Some of ours were developed while looking at the stored outputs, so these runs are no blind test of
+Every method has its default settings. Some of ours were developed while looking at the stored outputs, and how AutoCalibrator weighs its
+candidates was settled while looking at runs of the first seed and at others on data that are not here, so these runs are no blind test of
 them; a run on data of your own is worth more.
 
 .. image:: _static/arena_win_rates.png
