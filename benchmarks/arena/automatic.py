@@ -3,8 +3,8 @@
 import numpy as np
 from benchmarks.arena import results
 from benchmarks.arena import table as numbers
+from benchmarks.arena.table import AUTOMATIC
 
-AUTOMATIC = "AutoCalibrator"
 SCORES = {"log_loss": "log loss", "brier": "Brier score"}
 WHY = """A run is lost where the method with the best win rate of its section has a clearly lower score on the test rows, by 1.96 paired
 standard errors. The choice sees the calibration rows only. Candidates whose out-of-fold scores lie within the noise of each other share

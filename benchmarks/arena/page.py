@@ -38,10 +38,15 @@ them; a run on data of your own is worth more.
 """
 
 
-def write(table, docs, folder):
-    """Write the page and its pictures."""
+def write(table, docs, folder, planned):
+    """Write the page and its pictures; ``planned`` is how many runs there are to be."""
     parts = report.sections(table)
     lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case)))]
+    if len(table.runs) < planned:
+        lines += [
+            f"These are the {len(table.runs)} of the grid's {planned} runs that ours, the peers and the automatic choice have reached.",
+            "",
+        ]
     head, *rest = report.overall(table) or [""]
     lines += [head, "", *(f"- {line}" for line in rest), ""]
     for title, part in parts:

@@ -8,7 +8,7 @@ from benchmarks.arena import table as numbers
 from benchmarks.arena.calibrators import LEFT_OUT, LIMITS, discovered
 
 #: Not fixed methods: they choose among the others.
-CHOOSERS = (automatic.AUTOMATIC,)
+CHOOSERS = (numbers.AUTOMATIC,)
 SECTIONS = (("Two classes", lambda k: k == 2), ("More than two classes", lambda k: k > 2))
 HEADER = (
     "method", "runs", "win rate, log loss", "win rate, Brier", "against peers, log loss", "against peers, Brier",
@@ -30,7 +30,7 @@ def report(runs, folder, docs=None):
     if docs:
         from benchmarks.arena.page import write
 
-        write(table, Path(docs), folder)
+        write(table, Path(docs), folder, len(runs))
     return "\n".join(blocks)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.arena import results
 from scipy.stats import rankdata
 
-NOTHING = "Identity"
+NOTHING, AUTOMATIC = "Identity", "AutoCalibrator"
 METRICS = ("log_loss", "brier", "ece")
 TIE = 1e-9
 #: What counts as worse than doing nothing: a loss more than half a percent higher.
@@ -81,9 +81,11 @@ def collect(runs, folder=results.RESULTS):
 
 
 def shared(table):
-    """What can be compared: runs that both ours and the peers have begun, all while there are no peers."""
-    if table.peer.any():
-        return table.take(runs=~np.isnan(table.score["log_loss"][table.peer]).all(axis=0))
+    """What can be compared: the runs that the peers have begun and the automatic choice has done; all of them where there are none."""
+    there = ~np.isnan(table.score["log_loss"])
+    for group in (table.peer, np.array([name == AUTOMATIC for name in table.methods], bool)):
+        if group.any():
+            table, there = table.take(runs=there[group].any(axis=0)), there[:, there[group].any(axis=0)]
     return table
 
 
