@@ -3,7 +3,7 @@
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant._kernels.threads import map_ahead, map_blocks, row_blocks
 
 
 def test_limits_nest_and_are_restored(monkeypatch):
@@ -38,3 +38,19 @@ def test_blocks_cover_the_rows_and_come_back_in_order():
 def test_an_error_inside_a_block_reaches_the_caller():
     with cb.threads(2), pytest.raises(ZeroDivisionError):
         map_blocks(lambda b: 1 / b.start, row_blocks(4, 1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_what_comes_one_by_one_is_taken_a_little_ahead_and_kept_in_order(n):
+    taken = []
+
+    def items():
+        for i in range(20):
+            taken.append(i)
+            yield i
+
+    with cb.threads(n):
+        found = map_ahead(lambda i: i * i, items())
+        assert next(found) == 0
+        assert len(taken) <= n + 1
+        assert list(found) == [i * i for i in range(1, 20)]
