@@ -1,13 +1,14 @@
 """What the page on classes shows, beside the summary itself."""
 
 from calibrant.reporting.charts import bin_charts, class_charts
+from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.figures import figures
 
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "classes.html", "confusion.html",
-    "choice.html", "method.html",
+    "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "over_time.html", "classes.html",
+    "confusion.html", "choice.html", "method.html",
 )  # fmt: skip
 #: Columns of the comparison: key, title, and "number", "percent" or "change".
 COMPARED = (
@@ -28,6 +29,7 @@ def context(summary) -> dict:
         "facts": f"{data['n_classes']} classes · {'logits' if data['inputs'] == 'logit' else 'probabilities'}",
         "figures": figures(summary), "bins": bin_charts(summary), "bin_rows": _bin_rows(summary), "charts": class_charts(summary),
         "confusion_shares": _shares(summary["confusion"]["counts"]), "compared": COMPARED, "notes": NOTES,
+        "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
     }  # fmt: skip
 
 

@@ -77,8 +77,8 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
         Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted: applied as it is; pass rows
         it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared.
     **options
-        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``n_splits``,
-        ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
+        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``times``,
+        ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
         :func:`calibrant.reporting.summarise.summarise`, and for forecasts :func:`calibrant.reporting.regression.summarise.summarise`.
 
     Returns

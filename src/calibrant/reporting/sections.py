@@ -1,10 +1,14 @@
 """The parts of a summary about one calibrator, from the rows before and after it."""
 
+import numpy as np
+
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.classes import class_table, group_table, region_table
+from calibrant.reporting.drift import drift
 from calibrant.reporting.names import shown_name
+from calibrant.reporting.own_label import top_pair
 from calibrant.reporting.quality import quality
 from calibrant.reporting.verdict import verdict
 
@@ -14,7 +18,7 @@ __all__ = ["method_facts", "sections"]
 DRAWN_CLASSES = 12
 
 
-def sections(found, scores, name, groups, n_bins, level, random_state) -> dict:
+def sections(found, scores, name, groups, times, n_bins, level, random_state) -> dict:
     """Everything but the choice; ``scores`` is from ``score_table``, ``name`` the calibrator's ("" for its own)."""
     before, after = found.before, found.after
     shown = after if after is not None and found.evaluation != "in-sample" else before
@@ -35,7 +39,15 @@ def sections(found, scores, name, groups, n_bins, level, random_state) -> dict:
         "classes": {"of": "before" if shown is before else "after", "rows": rows},
         "class_curves": curves.of_classes(shown, names, level), "regions": region_table(shown, level=level),
         "groups": None if groups is None else group_table(shown, groups, level=level),
+        "drift": drift(
+            times, _pair(before), None if after is None else _pair(after), "before" if shown is before else "after", before.weight, groups
+        ),
     }  # fmt: skip
+
+
+def _pair(record):
+    hit, sure = top_pair(record)
+    return sure, hit.astype(np.float64)
 
 
 def _bounds(found, n_bins):

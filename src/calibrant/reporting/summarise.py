@@ -5,6 +5,7 @@ from calibrant.predictions import read
 from calibrant.reporting.after import compare, is_fitted, resolve
 from calibrant.reporting.alternatives import alternatives, best, several
 from calibrant.reporting.choice import choice, confidence, final
+from calibrant.reporting.drift import read_times
 from calibrant.reporting.evidence import latent, signals
 from calibrant.reporting.plain import plain, read_groups
 from calibrant.reporting.scores import score_table
@@ -14,8 +15,9 @@ __all__ = ["summarise"]
 
 
 def summarise(
-    y, P, *, calibrator=None, test=None, inputs=None, classes=None, sample_weight=None, X=None, reference=None, groups=None,
-    n_splits=5, in_sample=None, n_bins=15, level=0.95, n_resamples=1000, random_state=0, title="Calibration report", progress=None,
+    y, P, *, calibrator=None, test=None, inputs=None, classes=None, sample_weight=None, X=None, reference=None, groups=None, times=None,
+    every="auto", n_splits=5, in_sample=None, n_bins=15, level=0.95, n_resamples=1000, random_state=0, title="Calibration report",
+    progress=None,
 ) -> dict:  # fmt: skip
     """Measure predictions before and after calibration and say what that means.
 
@@ -37,6 +39,10 @@ def summarise(
         As for ``Calibrator.fit``.
     groups : (n,) labels of any kind, optional
         Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, the worst first.
+    times : (n,) dates, optional
+        Of the rows measured: the calibration over time, by group too, and whether it has changed.
+    every : {"auto", "hour", "day", "week", "month", "year"}
+        Of ``times``; "auto" is the shortest that makes at most 40 of them.
     n_splits : int, default 5
         Folds of out-of-fold calibration.
     in_sample : bool, optional
@@ -56,8 +62,8 @@ def summarise(
     -------
     dict
         task, title, level, data, quality, calibrator, choice, alternatives, verdict, cautions, metrics, chance, bound, curves, histograms,
-        binned, equal_mass, corp, risk, confusion, confidence, classes, class_curves, groups, regions: only strings, numbers, None, lists
-        and dictionaries.
+        binned, equal_mass, corp, risk, confusion, confidence, classes, class_curves, groups, regions, drift: only strings, numbers, None,
+        lists and dictionaries.
 
     Raises
     ------
@@ -81,6 +87,7 @@ def summarise(
         raise InputError("y must be the true labels, one a row; got None.")
     test = _read_test(test, record)
     groups = read_groups(groups, record if test is None else test)
+    times = read_times(times, every, record if test is None else test)
     compared = {
         name: compare(
             record, one, test=test, n_splits=n_splits, in_sample=in_sample, random_state=random_state, progress=progress
@@ -94,7 +101,7 @@ def summarise(
     used = final(found, record)
     return plain({
         "task": "classification", "title": str(title), "level": level,
-        **sections(found, tables[chosen], chosen, groups, n_bins, level, random_state),
+        **sections(found, tables[chosen], chosen, groups, times, n_bins, level, random_state),
         "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
         "signals": signals(used, found.before, level, random_state), "latent": latent(used, found.before, level),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),

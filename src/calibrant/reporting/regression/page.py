@@ -1,13 +1,14 @@
 """What the page on error bars shows, beside the summary itself."""
 
+from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.regression.charts import output_charts
 from calibrant.reporting.regression.figures import error_figure
 
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "regression/trust.html", "regression/off.html", "regression/metrics.html", "regression/wrong.html", "choice.html",
-    "method.html",
+    "header.html", "regression/trust.html", "regression/off.html", "regression/metrics.html", "regression/wrong.html",
+    "regression/over_time.html", "choice.html", "method.html",
 )  # fmt: skip
 FORMS = {
     "NormalForecast": "mean and std", "QuantileForecast": "quantiles", "SampleForecast": "samples", "FrozenForecast": "distributions",
@@ -43,7 +44,9 @@ def context(summary) -> dict:
     charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
     figures = [error_figure(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
+    drifts = [drift_charts(part["drift"], f"drift-{number}") for number, part in enumerate(summary["outputs"])]
     return {
+        "drift_charts": drifts, "dated": drifts[0] is not None,
         "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures,
         "compared": COMPARED, "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
     }  # fmt: skip

@@ -6,6 +6,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.reporting.alternatives import alternatives, several
 from calibrant.reporting.cautions import evaluation_cautions
+from calibrant.reporting.drift import read_times
 from calibrant.reporting.plain import plain, read_groups
 from calibrant.reporting.regression.after import compare, resolve
 from calibrant.reporting.regression.choice import best, choice, final
@@ -18,8 +19,8 @@ __all__ = ["summarise"]
 
 
 def summarise(
-    y, forecast, std=None, *, calibrator=None, test=None, sample_weight=None, groups=None, outputs=None, n_splits=5, in_sample=None,
-    n_bins=10, level=0.95, n_resamples=1000, random_state=0, title="Calibration report", progress=None,
+    y, forecast, std=None, *, calibrator=None, test=None, sample_weight=None, groups=None, times=None, every="auto", outputs=None,
+    n_splits=5, in_sample=None, n_bins=10, level=0.95, n_resamples=1000, random_state=0, title="Calibration report", progress=None,
 ) -> dict:  # fmt: skip
     """Measure forecasts of a number before and after calibration and say what that means.
 
@@ -39,7 +40,7 @@ def summarise(
     groups : (n,) labels of any kind, optional
         Of the rows measured (those of ``test``, if given).
     outputs : list of d names, optional
-    n_splits, in_sample, level, n_resamples, random_state, title, progress
+    times, every, n_splits, in_sample, level, n_resamples, random_state, title, progress
         As for :func:`calibrant.reporting.summarise.summarise`.
     n_bins : int, default 10
         Bins of the error against the predicted std; fewer where that would leave less than 30 rows a bin.
@@ -48,7 +49,7 @@ def summarise(
     -------
     dict
         task, title, level, data, calibrator, choice, alternatives, verdict, cautions, metrics (each with the name of its output) and
-        outputs: one dictionary each of name, quality, cautions, chance, verdict, curves, std_regions, value_regions, groups.
+        outputs: one dictionary each of name, quality, cautions, chance, verdict, curves, std_regions, value_regions, groups, drift.
 
     Raises
     ------
@@ -71,6 +72,7 @@ def summarise(
     names = _names(outputs, record.forecast.shape)
     test = None if test is None else _read_test(test, record)
     groups = read_groups(groups, record if test is None else test)
+    times = read_times(times, every, record if test is None else test)
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
     options = {"level": level, "random_state": random_state}
@@ -83,7 +85,7 @@ def summarise(
     found, used = compared[chosen], final(compared[chosen], record)
     method = method_facts(found, chosen)
     parts = [
-        output_sections(one, scores, name, method["name"], groups, n_bins=n_bins, level=level, random_state=random_state)
+        output_sections(one, scores, name, method["name"], groups, times, n_bins=n_bins, level=level, random_state=random_state)
         for one, scores, name in zip(each[chosen], tables[chosen], names, strict=True)
     ]
     return plain({

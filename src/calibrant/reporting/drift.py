@@ -1,0 +1,114 @@
+"""Calibration over time: by day (or hour, week, month, year), all rows together and by group, with the alarm for a change."""
+
+import numpy as np
+
+from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant.errors import InputError
+from calibrant.monitoring.monitor import CalibrationMonitor
+
+__all__ = ["EVERY", "drift", "read_times"]
+
+#: Units of time, from the finest, as NumPy has them; its weeks begin on a Thursday, so weeks are counted in days.
+EVERY = {"hour": "h", "day": "D", "week": "D", "month": "M", "year": "Y"}
+#: Beyond this many buckets "auto" takes the next longer unit.
+MOST = 40
+#: Groups watched one by one: the largest.
+GROUPS = 8
+BINS = 15
+
+
+def read_times(times, every, record) -> dict | None:
+    """The bucket of time of each row of the record: starts (text, ascending), index (n,) and unit; None for None."""
+    if times is None:
+        return None
+    if every != "auto" and every not in EVERY:
+        raise InputError(f'every must be "auto" or one of {", ".join(EVERY)}; got {every!r}.')
+    seconds = _seconds(times)
+    kept = len(record) if record.kept is None else len(record.kept)
+    if len(seconds) != kept:
+        raise InputError(f"times must have one date for each of the {kept} rows; got {len(seconds)}.")
+    seconds = seconds if record.kept is None else seconds[record.kept]
+    unit = _shortest(seconds) if every == "auto" else every
+    starts, index = np.unique(_starts(seconds, unit), return_inverse=True)
+    return {"starts": starts.astype(str).tolist(), "index": index, "unit": unit}
+
+
+def _seconds(times):
+    values = np.asarray(times)
+    try:
+        seconds = None if values.dtype.kind in "iufcb" else np.asarray(times, dtype="datetime64[s]")
+    except (TypeError, ValueError):
+        seconds = None
+    if seconds is None or seconds.ndim != 1 or np.isnat(seconds).any():
+        raise InputError("times must be dates, one a row, none missing: datetime64, pandas timestamps or ISO texts; got others.")
+    return seconds
+
+
+def _shortest(seconds):
+    """The unit that tells the times apart best in at most 40 buckets; of those that do it equally, the longest."""
+    counts = {unit: len(np.unique(_starts(seconds, unit))) for unit in EVERY}
+    best = max((count for count in counts.values() if count <= MOST), default=min(counts.values()))
+    return [unit for unit, count in counts.items() if count == best][-1]
+
+
+def _starts(seconds, unit):
+    starts = seconds.astype(f"datetime64[{EVERY[unit]}]")
+    if unit != "week":
+        return starts
+    days = starts.astype(np.int64)
+    return (days - (days + 3) % 7).astype("datetime64[D]")
+
+
+def drift(times, before, after, watched, weight, groups=None) -> dict | None:
+    """The calibration error of each bucket with its interval, and whether the calibration has changed.
+
+    Parameters
+    ----------
+    times : dict from ``read_times``, or None
+    before, after : ((n,) probability said, (n,) whether it happened); ``after`` may be None
+    watched : "before" or "after": which of them the alarm and the groups are about
+    weight : (n,), or None
+    groups : (n,) labels, optional
+
+    Returns
+    -------
+    dict or None
+        every, of (what is watched), before and after (columns of the DriftCurve), advice (decision, reason, ...; None for weighted
+        rows, whose copies would raise false alarms) and groups: a list of group, curve and advice, alarms first, then the largest.
+    """
+    if times is None:
+        return None
+    pairs = {"before": before, "after": after}
+    monitors = {name: None if pair is None else _watch(times, pair, weight) for name, pair in pairs.items()}
+    found = {name: None if one is None else one.curve().to_dict() for name, one in monitors.items()}
+    return {
+        "every": times["unit"], "of": watched, **found, "advice": _advice(monitors[watched], weight),
+        "groups": [] if groups is None else _by_group(times, pairs[watched], weight, groups),
+    }  # fmt: skip
+
+
+def _watch(times, pair, weight, rows=slice(None)):
+    """A monitor that has seen the rows bucket by bucket; buckets without rows are left out."""
+    said, happened = (values[rows] for values in pair)
+    weight = None if weight is None else weight[rows]
+    bins = equal_width_index(said, BINS)
+    sums = grouped_sums(times["index"][rows] * BINS + bins, len(times["starts"]) * BINS, [said, happened], weight)
+    monitor = CalibrationMonitor(n_bins=BINS)
+    for start, part in zip(times["starts"], sums.reshape(-1, BINS, 3), strict=True):
+        if part[:, 0].any():
+            # Sums of shares may pass that of the rows by a rounding.
+            monitor.update_sums(np.minimum(part, part[:, :1]), time=start)
+    return monitor
+
+
+def _advice(monitor, weight):
+    return None if weight is not None else {**monitor.advice().to_dict(), "alarm_time": monitor.alarm_time_}
+
+
+def _by_group(times, pair, weight, groups):
+    labels, which = np.unique(groups, return_inverse=True)
+    found = []
+    for g in np.argsort(-np.bincount(which, weights=weight), kind="stable")[:GROUPS]:
+        monitor = _watch(times, pair, weight, np.flatnonzero(which == g))
+        found.append({"group": str(labels[g]), "curve": monitor.curve().to_dict(), "advice": _advice(monitor, weight)})
+    return sorted(found, key=lambda row: row["advice"] is None or row["advice"]["decision"] == "leave")
