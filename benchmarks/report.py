@@ -56,12 +56,15 @@ def started():
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
     for flag in [*FLAGS, "--window-size=1000,1500"]:
         options.add_argument(flag)
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=shutil.which("chromedriver")))
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=shutil.which("chromedriver")))
+    browser.set_script_timeout(300)
+    return browser
 
 
 def opened(browser, path, picture):
     """(milliseconds to the first contentful paint, the median of five; identifiers of the rules broken, light and dark; widths broken)."""
     paints, broken = [], []
+    _emulate(browser, "light")
     for _ in range(5):
         browser.get(path.as_uri())
         time.sleep(0.5)
@@ -69,12 +72,15 @@ def opened(browser, path, picture):
     if picture:
         browser.save_screenshot(str(picture))
     for scheme in ("light", "dark"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        _emulate(browser, scheme)
         browser.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
         found = browser.execute_async_script("axe.run().then(arguments[0])")
         broken += [f"{violation['id']} ({scheme})" for violation in found["violations"]]
     return float(np.median(paints)), broken, [width for width in WIDTHS if not _fits(browser, width)]
+
+
+def _emulate(browser, scheme):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
 
 def _fits(browser, width):
@@ -94,9 +100,9 @@ def measured(name, options, browser, folder):
     middle = time.process_time()
     found.save(path)
     end, size = time.process_time(), path.stat().st_size
-    paint, broken, wide = opened(browser, path, options.pictures and options.pictures / picture)
     print(f"{name}: {found.to_dict()['verdict']['sentence']}")
-    print(f"  CPU: {middle - start:.1f} s for the numbers, {end - middle:.1f} s for the page; size: {size / 1e6:.3f} MB")
+    print(f"  CPU: {middle - start:.1f} s for the numbers, {end - middle:.1f} s for the page; size: {size / 1e6:.3f} MB", flush=True)
+    paint, broken, wide = opened(browser, path, options.pictures and options.pictures / picture)
     print(
         f"  first contentful paint: {paint:.0f} ms; rules broken: {broken or 'none'}; windows it does not fit: {wide or 'none'}", flush=True
     )

@@ -161,3 +161,15 @@ def test_methods_lists_both_tasks(run):
     text = run("methods", "--task", "regression").output
     assert "quantile-recalibration" in text
     assert "temperature" not in text
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_times_and_groups_of_a_report(kind, run, forecasts, tmp_path):
+    y, mean, std = forecasts
+    when = [f"2026-01-{1 + i // 30:02d}" for i in range(300)]
+    path = write(tmp_path / f"f.{kind}", {"mean": mean, "std": std, "y": y, "when": when, "plant": ["a", "b"] * 150})
+    options = ("--method", "forecast-identity", "-o", "r.json")
+    found = json.loads(run("report", path, *options, "--time", "when", "--by", "plant", "--json").stdout)["outputs"][0]
+    assert len(found["drift"]["before"]["time"]) == 10
+    assert {row["group"] for row in found["groups"]} == {"a", "b"}
+    assert "holds no 'then'" in run("report", path, *options, "--force", "--time", "then", code=1).stderr

@@ -38,6 +38,20 @@ def page(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def error_bars(tmp_path_factory):
+    """Two outputs, hostile names of outputs and groups, dates."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    rng = np.random.default_rng(0)
+    mean, std = rng.normal(size=(400, 2)), np.exp(0.5 * rng.normal(size=(400, 2)))
+    found = cb.report(
+        mean + [1.5, 0.8] * std * rng.normal(size=(400, 2)), mean, std, calibrator=[cb.StdScaling, cb.ConformalIntervals], n_resamples=0,
+        outputs=HOSTILE[:2], groups=np.array(HOSTILE)[np.arange(400) % 4], times=np.datetime64("2026-01-05") + np.arange(400) // 40,
+    )  # fmt: skip
+    return found.save(tmp_path_factory.mktemp("error_bars") / "report.html")
+
+
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
@@ -61,8 +75,9 @@ def violations(browser, scheme):
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in build/ (make system-deps)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_breaks_no_rule_of_accessibility(page, browser, scheme):
-    browser.get(page.as_uri())
+@pytest.mark.parametrize("kind", ["page", "error_bars"])
+def test_breaks_no_rule_of_accessibility(kind, request, browser, scheme):
+    browser.get(request.getfixturevalue(kind).as_uri())
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
     assert violations(browser, scheme) == []
@@ -149,7 +164,41 @@ def test_a_point_says_its_value_under_the_mouse(page, browser):
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-def test_links_lead_somewhere(page, browser):
-    browser.get(page.as_uri())
+def test_outputs_are_filtered_and_points_visited_by_keyboard(error_bars, browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(error_bars.as_uri())
+    parts = browser.find_elements(By.CSS_SELECTOR, "[data-output]")
+    assert len(parts) == 10
+    assert all(part.is_displayed() for part in parts)
+    browser.find_element(By.ID, "output-filter").send_keys(Keys.ARROW_DOWN)
+    assert [part.is_displayed() for part in parts] == [part.get_attribute("data-output") == HOSTILE[0] for part in parts]
+    for key in ("reliability", "intervals", "pit", "drift"):
+        figure = browser.find_element(By.ID, f"figure-{key}-0")
+        browser.execute_script("arguments[0].focus()", figure.find_element(By.CSS_SELECTOR, "circle[tabindex='0']"))
+        first = figure.find_element(By.CLASS_NAME, "readout").text
+        browser.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        second = figure.find_element(By.CLASS_NAME, "readout").text
+        assert first
+        assert second
+        assert first != second
+    assert browser.title == "Calibration report"
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize("width", [360, 1920])
+def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
+    browser.get(error_bars.as_uri())
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= width
+
+
+@pytest.mark.parametrize("kind", ["page", "error_bars"])
+def test_links_lead_somewhere(kind, request, browser):
+    browser.get(request.getfixturevalue(kind).as_uri())
     broken = "return [...document.querySelectorAll('a')].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
     assert browser.execute_script(broken) == []

@@ -84,10 +84,9 @@ def chosen(method, loaded, data, default=None):
     return make(method, data.task) if method is not None else resolve(None if default is None else default())
 
 
-def reported(data, calibrator, *, test=None, n_bins=None, title, progress):
+def reported(data, calibrator, *, test=None, n_bins=None, **options):
     """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
-    options = {"calibrator": calibrator, "sample_weight": data.weight, "test": test, "title": title, "progress": progress}
-    options |= {} if n_bins is None else {"n_bins": n_bins}
+    options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
     if data.task == "regression":
         return calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
     return calibrant.report(data.labels, **arranged(data, calibrator), **options)

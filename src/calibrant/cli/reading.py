@@ -12,7 +12,7 @@ from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecast
 from calibrant.cli.options import Columns
 from calibrant.errors import InputError
 
-__all__ = ["PredictionFile", "column_order", "read_file"]
+__all__ = ["PredictionFile", "column_of", "column_order", "read_file"]
 
 ARRAYS = {
     "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
@@ -120,6 +120,15 @@ def _optional(source, name, what, path):
         return None if name is None else sources.open_source(Path(name)).content["values"]
     key = _key(source, name, what)
     return None if key is None else source.column(key)
+
+
+def column_of(data, name):
+    """One further array or column of a file, as it is; None for None."""
+    if name is None:
+        return None
+    if name not in data.source.content:
+        raise InputError(f"{data.path} holds no {name!r}; it holds {data.source.described()}.")
+    return np.asarray(data.source.column(name))
 
 
 def column_order(data, classes):

@@ -8,7 +8,7 @@ import click
 from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
 from calibrant.cli.gate import FAILED, GateType
 from calibrant.cli.options import FILE, bins_option, column_options, force_option, output_option, refuse_existing
-from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.reading import column_of, column_order, read_file
 
 __all__ = ["report"]
 
@@ -20,13 +20,15 @@ __all__ = ["report"]
 @click.option("--test", type=FILE, metavar="FILE", help="Fit on all of FILE and measure on this file instead of out of fold.")
 @click.option("--fail-if", "gates", type=GateType(), multiple=True, metavar="CONDITION",
               help='Exit with 3 if it holds, e.g. "ece>0.02" (predictions as they are) or "after.ece>0.02"; may be repeated.')  # fmt: skip
+@click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
+@click.option("--by", metavar="NAME", help="Column of groups, looked at one by one.")
 @click.option("--title", help="Title of the page (default: the file's name).")
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, too.")
 @column_options()
 @force_option
 @click.pass_context
-def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_json, columns, force):
+def report(ctx, file, output, method, calibrator, test, gates, time, by, title, bins, as_json, columns, force):
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
     "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given.
@@ -37,6 +39,7 @@ def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_j
       calibrant report fit.csv --test test.csv --method isotonic
       calibrant report test.npz --calibrator model.calibrant --force
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
+      calibrant report log.parquet --time when --by model
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
     loaded = saved(calibrator)
@@ -46,8 +49,10 @@ def report(ctx, file, output, method, calibrator, test, gates, title, bins, as_j
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted = chosen(method, loaded, data)
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
+    shown = data if held_out is None else held_out
+    options = {"times": column_of(shown, time), "groups": column_of(shown, by), "title": title or (test or file).name}
     with fold_progress(fitted) as step:
-        found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, title=title or (test or file).name, progress=step)
+        found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, progress=step, **options)
     found.save(output, overwrite=force)
     summary = found.to_dict()
     click.echo(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")

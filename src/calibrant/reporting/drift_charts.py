@@ -37,10 +37,9 @@ def _rows(curve):
 
 
 def _point(axes, starts, when, row):
-    bounds = () if row["low"] is None else (row["low"], row["high"])
-    said = f" ({bounds[0]:.4f} to {bounds[1]:.4f})" if bounds else ""
+    said = "" if row["low"] is None else f" ({row['low']:.4f} to {row['high']:.4f})"
     text = f"{when}, {row['time']}: error {row['ece']:.4f}, freed of noise{said}, {row['n']:,.0f} rows"
-    return point(*axes, (starts.index(row["time"]), row["ece"]), text, *bounds)
+    return point(*axes, (starts.index(row["time"]), row["ece"]), text, row["low"], row["high"])
 
 
 def _words(curve):

@@ -45,8 +45,18 @@ def context(summary) -> dict:
     figures = [error_figure(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
     drifts = [drift_charts(part["drift"], f"drift-{number}") for number, part in enumerate(summary["outputs"])]
+    if outputs:
+        _name(data["outputs"], charts, figures, drifts)
     return {
         "drift_charts": drifts, "dated": drifts[0] is not None,
         "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures,
         "compared": COMPARED, "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
     }  # fmt: skip
+
+
+def _name(names, charts, figures, drifts):
+    """Say of which output each drawing is: their tables must not bear the same names."""
+    for name, drawn, figure, drift in zip(names, charts, figures, drifts, strict=True):
+        over_time = [] if drift is None else [drift["all"], *drift["groups"]]
+        for one in (*drawn, figure, *over_time):
+            one["of"] = f": {name}"
