@@ -39,7 +39,7 @@ def _rows(curve):
 def _point(axes, starts, when, row):
     said = "" if row["low"] is None else f" ({row['low']:.4f} to {row['high']:.4f})"
     text = f"{when}, {row['time']}: error {row['ece']:.4f}, freed of noise{said}, {row['n']:,.0f} rows"
-    return point(*axes, (starts.index(row["time"]), row["ece"]), text, row["low"], row["high"])
+    return point(axes[0], axes[1], (starts.index(row["time"]), row["ece"]), text, row["low"], row["high"])
 
 
 def _words(curve):
