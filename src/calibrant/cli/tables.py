@@ -26,7 +26,8 @@ def print_summary(summary):
             title = f"{data['n']:,.0f} rows" + (f", {escape(name)}" if len(data["outputs"]) > 1 else "")
             out.print(_metrics_table(title, [row for row in summary["metrics"] if row["output"] == name], summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
-        out.print("Intervals of calibration errors are for the true error: noise in the bins adds to the one measured.", style="dim", soft_wrap=True)
+        said = "Intervals of calibration errors are for the true error: noise in the bins adds to the one measured."
+        out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
         out.print(f"! {escape(caution)}", style="yellow", soft_wrap=True)
     out.print(escape(summary["verdict"]["sentence"]), soft_wrap=True)
