@@ -50,8 +50,10 @@ def method_options(command):
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def saved(path):
-    """The calibrator of a file, of classes or of forecasts; None for None."""
+def saved(path, method=None):
+    """The calibrator of a file, of classes or of forecasts; None for None. A method named beside it is wrong usage."""
+    if method is not None and path is not None:
+        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     if path is None:
         return None
     loaded = calibrant.load(path)
@@ -73,8 +75,6 @@ def fitting(calibrator, data):
 
 def chosen(method, loaded, data, default=None):
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
-    if method is not None and loaded is not None:
-        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     named, resolve, _, words = TASKS[data.task]
     if method is not None and method not in named():
         raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")

@@ -48,7 +48,7 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
 
 
 def _evaluate_file(file, method, calibrator, columns, bins, as_json):
-    loaded = saved(calibrator)
+    loaded = saved(calibrator, method)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted = chosen(method, loaded, data, default=calibrant.Identity)
     with fold_progress(fitted) as step:

@@ -42,7 +42,7 @@ def report(ctx, file, output, method, calibrator, test, gates, time, by, title, 
       calibrant report log.parquet --time when --by model
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
-    loaded = saved(calibrator)
+    loaded = saved(calibrator, method)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
     refuse_existing(output, force)
