@@ -52,7 +52,8 @@ def whole(logs):
 def dask_cluster():
     """Two Dask worker processes."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'calibrant[dask]'")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    # Any free port: None would take 8787, and fail where another cluster has it.
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as made, distributed.Client(made):
         yield
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from calibrant.frames.evaluation import Evaluation
+
 __all__ = ["COLUMNS", "MODES", "same"]
 
 COLUMNS = [f"p_{k}" for k in range(4)]
@@ -16,8 +18,9 @@ MODES = {
 
 
 def same(found, expected):
-    """Whether every column agrees to the order of summation."""
-    left, right = found.columns(per_class=True), expected.columns(per_class=True)
+    """Whether every column agrees to the order of summation; those of each class, too, where there are classes."""
+    options = {"per_class": True} if isinstance(found, Evaluation) else {}
+    left, right = found.columns(**options), expected.columns(**options)
     assert list(left) == list(right)
     for name in left:
         if isinstance(left[name], list):

@@ -27,6 +27,8 @@ def cluster(request):
 def test_every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
         same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
+    forecasts = {"label": "w", "mean": "region", "std": "score", "by": "model"}
+    same(cb.evaluate(logs, engine=cluster, **forecasts), cb.evaluate(logs, engine="pyarrow", **forecasts))
     asked = {"probabilities": "p_*", "by": ["model", "day"]}
     same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 

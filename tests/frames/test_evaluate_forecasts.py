@@ -60,11 +60,6 @@ def test_every_engine_equals_the_metrics_in_memory(engine, files, whole):
         _equal(row, rows)
 
 
-def test_dask_adds_up_the_same_sums(files, whole):
-    dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
-    _equal(cb.evaluate(dask.read_parquet(files), by="model", **ASKED).overall(), whole)
-
-
 def test_weights_and_intervals(files, whole):
     found = cb.evaluate(files, weight="w", n_bins=5, **ASKED).overall()
     interval = metrics.negative_log_likelihood.interval(whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"])
