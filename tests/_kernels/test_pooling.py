@@ -42,6 +42,13 @@ def test_equal_losses_share_the_weight_and_constant_gaps_are_weighed_exactly():
     assert w[0] / w[1] == pytest.approx(np.exp(0.5))
 
 
+def test_a_prior_is_what_the_rows_start_from():
+    ones, prior = np.ones(50), np.array([0.5, 0.3, 0.2])
+    np.testing.assert_allclose(exponential_weights(np.full((3, 50), 0.7), ones, 0.5, 0, prior=prior), prior)
+    w = exponential_weights(np.stack([ones * 0.5, ones * 0.52]), ones, 0.5, 0, prior=np.array([0.2, 0.8]))
+    assert w[0] / w[1] == pytest.approx(0.25 * np.exp(0.5))
+
+
 def test_resampling_spreads_the_weight_that_few_rows_decide():
     losses = np.zeros((2, 100))
     losses[0, 0] = 10.0

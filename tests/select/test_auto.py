@@ -32,6 +32,15 @@ def test_what_is_calibrated_is_hardly_touched():
     assert max(worse) < 0.02
 
 
+def test_doing_nothing_keeps_most_of_the_weight_where_little_speaks_against_it():
+    kept = []
+    for seed in range(8):
+        P, y = planted(250, 3, 1.0, seed=seed)
+        table = cb.AutoCalibrator().fit(P, y).table_
+        kept.append(next(row["weight"] for row in table if row["name"] == "uncalibrated"))
+    assert np.mean(kept) > 0.5
+
+
 @pytest.mark.parametrize(("K", "shift"), [(2, 0.0), (3, 1.5), (10, 0.0)])
 def test_planted_miscalibration_is_repaired(K, shift):
     P, y = planted(3000, K, 3.0, shift)

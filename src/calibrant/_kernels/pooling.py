@@ -11,16 +11,18 @@ def linear_pool(weights, P):
     return np.tensordot(weights, P, axes=1)
 
 
-def exponential_weights(losses, row_weight, rate, random_state, n_draws=100):
-    """Weights (J,) proportional to exp(-rate * total loss), averaged over draws of the Bayesian bootstrap of the rows.
+def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n_draws=100):
+    """Weights (J,) proportional to prior * exp(-rate * total loss), averaged over draws of the Bayesian bootstrap of the rows.
 
-    ``losses`` is (J, n). A row of weight w counts as w rows, whose shares of the bootstrap's Dirichlet law are one gamma(w).
+    ``losses`` is (J, n), ``prior`` (J,) positive (None: equal). A row of weight w counts as w rows, whose shares of the bootstrap's
+    Dirichlet law are one gamma(w).
     """
     rng, total = np.random.default_rng(random_state), row_weight.sum()
     weights = np.zeros(len(losses))
+    ahead = np.zeros(len(losses)) if prior is None else np.log(prior) / rate
     for _ in range(n_draws):
         share = rng.standard_gamma(row_weight)
-        sums = losses @ (share * (total / share.sum()))
+        sums = losses @ (share * (total / share.sum())) - ahead
         draw = np.exp(rate * (sums.min() - sums))
         weights += draw / draw.sum()
     return weights / n_draws

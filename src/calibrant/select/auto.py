@@ -24,6 +24,8 @@ MOST_PIECES = 100
 LEAST_WEIGHT = 0.01
 #: Both scores are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
 RATE = 0.5
+#: Prior weight of doing nothing; the other candidates share the rest.
+PRIOR_OF_NOTHING = 0.5
 FLOOR = 1e-15
 
 
@@ -41,12 +43,14 @@ class AutoCalibrator(Calibrator):
 
     Every candidate that fits the number of rows and classes predicts each row out of fold. Its weight in their average is
 
-    .. math:: w_j = \mathbb{E}_u \frac{e^{-L_j(u) / 2}}{\sum_k e^{-L_k(u) / 2}}, \qquad L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad
-              u \sim \mathrm{Dirichlet}(1, \ldots, 1)
+    .. math:: w_j = \mathbb{E}_u \frac{\pi_j e^{-L_j(u) / 2}}{\sum_k \pi_k e^{-L_k(u) / 2}}, \qquad
+              L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad u \sim \mathrm{Dirichlet}(1, \ldots, 1)
 
-    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot tell apart share the weight. The convex
-    combination of candidates with the best out-of-fold score, their stack, is weighed as one more. The average is used only if its
-    out-of-fold score is no worse than that of the uncalibrated predictions; its members are fitted on all rows.
+    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot tell apart share the weight. Doing
+    nothing has half of the prior :math:`\pi` and the others an equal share of the rest, so that few rows, on which one candidate out of
+    many looks good by chance, leave the predictions nearly as they are. The convex combination of candidates with the best out-of-fold
+    score, their stack, is weighed as one more. The average is used only if its out-of-fold score is no worse than that of the
+    uncalibrated predictions; its members are fitted on all rows.
 
     Parameters
     ----------
@@ -187,7 +191,9 @@ class AutoCalibrator(Calibrator):
         P = np.stack([t.probabilities for t in trials])
         stack = stacking_weights(P, record.labels, record.weights, self.objective)
         losses = np.stack([*(t.losses for t in trials), self._losses(linear_pool(stack, P), record)])
-        *own, shared = exponential_weights(losses, record.weights, RATE, self.random_state)
+        others = len(losses) - 1
+        prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
+        *own, shared = exponential_weights(losses, record.weights, RATE, self.random_state, prior=prior)
         return np.array(own) + shared * stack
 
     def _unknown(self, Q, weight):
