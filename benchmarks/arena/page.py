@@ -25,8 +25,8 @@ How to read the tables:
 - *Failed*: the method raised, or gave no probabilities; it then leaves the predictions as they were, and is scored as such.
 
 Every method has its default settings. Some of ours were developed while looking at the stored outputs, and how AutoCalibrator weighs its
-candidates was settled while looking at runs of the first seed and at others on data that are not here, so these runs are no blind test of
-them; a run on data of your own is worth more.
+candidates was settled while looking at runs of the first seed and at others on data that are not here (the prior of doing nothing: at the
+runs of 250 rows), so these runs are no blind test of them; a run on data of your own is worth more.
 
 .. image:: _static/arena_win_rates.png
    :alt: Win rates in log loss and Brier score of every method, for two classes and for more; ours and the peers' in two colours.
