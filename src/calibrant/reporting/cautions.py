@@ -4,34 +4,39 @@ import numpy as np
 
 from calibrant.reporting.quality import REPEATED, SHARED
 
-__all__ = ["cautions", "evaluation_cautions"]
+__all__ = ["cautions", "copied", "evaluation_cautions", "shifted", "small"]
 
 FEW_ROWS = 25
+SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift": "The confidences are spread otherwise"}
 SMALL_SET = 500
 
 
 def cautions(record, evaluation, found) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     return [
-        *evaluation_cautions(evaluation), *_leaks(found), *_shifts(found), *_size(record), *_absent(record), *_sparse(record),
-        *_unpredicted(record), *_majority(record), *_certain(record),
+        *evaluation_cautions(evaluation), *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
+        *small(record.weights.sum()), *_absent(record), *_sparse(record), *_unpredicted(record), *_majority(record), *_certain(record),
     ]  # fmt: skip
 
 
 def _leaks(found):
     if found["accuracy"] > 0.999 and found["n"] >= 50:
         yield "Nearly every prediction is right: check that the model was not trained on these rows, as its confidence would mean nothing."
+
+
+def copied(found, row):
+    """Sentences where rows repeat each other; ``row`` says what a row is."""
     if found["repeated"] > REPEATED:
         yield (
-            f"{found['repeated']:.1%} of the rows repeat an earlier prediction and label: if they are copies, they count for more than "
+            f"{found['repeated']:.1%} of the rows repeat an earlier {row}: if they are copies, they count for more than "
             "they say and may stand on both sides of a split; remove them, or give them weights."
         )
     if found.get("shared", 0.0) > SHARED:
-        yield f"{found['shared']:.1%} of the test rows have the very prediction and label of a calibration row: a leak, if they are copies."
+        yield f"{found['shared']:.1%} of the test rows have the very {row} of a calibration row: a leak, if they are copies."
 
 
-def _shifts(found):
-    words = {"label_shift": "The classes occur at other rates", "confidence_shift": "The confidences are spread otherwise"}
+def shifted(found, words):
+    """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the calibrator was fitted)."""
     for key, what in words.items():
         shift = found.get(key)
         if shift is not None and shift["named"]:
@@ -50,8 +55,8 @@ def evaluation_cautions(evaluation):
         )
 
 
-def _size(record):
-    n = record.weights.sum()
+def small(n):
+    """A sentence where the rows are few."""
     if n < SMALL_SET:
         yield f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would settle more."
 

@@ -1,18 +1,21 @@
 """What a reader should know before trusting the numbers on error bars, in plain words."""
 
-from calibrant.reporting.quality import REPEATED, SHARED
+from calibrant.reporting.cautions import copied, shifted, small
 from calibrant.reporting.regression.quality import FEW
 
 __all__ = ["cautions"]
 
-SMALL_SET = 500
+SHIFTS = {"std_shift": "The error bars are of other sizes", "mean_shift": "The predicted values are spread otherwise"}
 #: Shares of rows, and sizes, from which a word is due.
 TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
 
 
 def cautions(found) -> list[str]:
     """One sentence for each thing that makes the numbers on one output weaker than they look; ``found`` is from ``quality``."""
-    return [*_leaks(found), *_shifts(found), *_size(found), *_spread(found), *_errors(found)]
+    return [
+        *_leaks(found), *copied(found, "forecast and outcome"), *shifted(found, SHIFTS), *small(found["n"]), *_sparse(found),
+        *_spread(found), *_errors(found),
+    ]  # fmt: skip
 
 
 def _leaks(found):
@@ -21,29 +24,9 @@ def _leaks(found):
             f"The errors are only {found['scaled_error']:.2g} of what the std says: check that the model was not trained on these rows, "
             "as its errors there would mean nothing."
         )
-    if found["repeated"] > REPEATED:
-        yield (
-            f"{found['repeated']:.1%} of the rows repeat an earlier forecast and outcome: if they are copies, they count for more than "
-            "they say and may stand on both sides of a split; remove them, or give them weights."
-        )
-    if found.get("shared", 0.0) > SHARED:
-        yield f"{found['shared']:.1%} of the test rows have the very forecast and outcome of a calibration row: a leak, if they are copies."
 
 
-def _shifts(found):
-    words = {"std_shift": "The error bars are of other sizes", "mean_shift": "The predicted values are spread otherwise"}
-    for key, what in words.items():
-        shift = found.get(key)
-        if shift is not None and shift["named"]:
-            yield (
-                f"{what} than where the calibrator was fitted (distance {shift['distance']:.2f}, p = {shift['p_value']:.2g}): "
-                "a calibration holds for rows like those it was fitted on."
-            )
-
-
-def _size(found):
-    if found["n"] < SMALL_SET:
-        yield f"There are only {found['n']:,.0f} rows, so all intervals are wide; several hundred more would settle more."
+def _sparse(found):
     if found["sparse_octaves"]:
         yield (
             f"{found['sparse_octaves']} of {found['octaves']} doublings of the std hold fewer than {FEW} rows: little can be said of "
