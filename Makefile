@@ -46,7 +46,7 @@ demo: $(VENV)/.package ## evaluate, calibrate and report on real bundled data: w
 
 test: $(VENV)/.dev ## every check: lint, types, tests, docs
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory docs
 
 test-slow: $(VENV)/.dev ## the long simulations

@@ -12,19 +12,20 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\..*"),
 ]
-# All tests of a cluster go to one worker of the test run (--dist loadgroup), so that it starts once.
-CLUSTERS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask", "spark", "ray")]
 
 
-@pytest.fixture
-def cluster(request):
-    """The engine's name, once its cluster runs."""
-    request.getfixturevalue(f"{request.param}_cluster")
-    return request.param
+@pytest.mark.parametrize("cluster", ["dask", "spark", "ray"])
+def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole, tmp_path):
+    """One test a cluster, which takes seconds to start: a run on several workers then starts each once."""
+    request.getfixturevalue(f"{cluster}_cluster")
+    _every_column_of_every_mode(cluster, logs, folders)
+    _sketch(cluster, logs)
+    _sample(cluster, logs, whole)
+    for mode in ("p_*", "vector"):
+        _apply(cluster, mode, logs, whole, tmp_path)
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
-def test_every_column_of_every_mode(cluster, logs, folders):
+def _every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
         same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
     forecasts = {"label": "w", "mean": "region", "std": "score", "by": "model"}
@@ -33,8 +34,7 @@ def test_every_column_of_every_mode(cluster, logs, folders):
     same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
-def test_sketch(cluster, logs):
+def _sketch(cluster, logs):
     asked = {"score": "score", "predicted": "predicted", "n_bins": 512}
     found, expected = (sketch(logs, engine=engine, **asked) for engine in (cluster, "pyarrow"))
     for name in expected.groups:
@@ -42,21 +42,18 @@ def test_sketch(cluster, logs):
             np.testing.assert_allclose(left, right, rtol=1e-9)
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
-def test_sample(cluster, logs, whole):
+def _sample(cluster, logs, whole):
     drawn = sample(logs, 600, probabilities="p_*", engine=cluster)
     assert 450 < len(drawn) < 750
     assert drawn.weight.sum() == pytest.approx(len(whole))
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS, indirect=True)
-@pytest.mark.parametrize("mode", ["p_*", "vector"])
-def test_apply(cluster, mode, logs, whole, tmp_path):
+def _apply(cluster, mode, logs, whole, tmp_path):
     import pandas as pd
 
     P = whole[COLUMNS].to_numpy(np.float32)
     fitted = cb.TemperatureScaling().fit(P, whole["label"])
-    out = pd.read_parquet(apply(fitted, logs, tmp_path / "out", probabilities=mode, engine=cluster))
+    out = pd.read_parquet(apply(fitted, logs, tmp_path / mode.strip("*"), probabilities=mode, engine=cluster))
     # Partitions may come back in any order; the note names the row and its file.
     out, expected = (frame.sort_values(["ts", "note"], ignore_index=True) for frame in (out, whole))
     P = expected[COLUMNS].to_numpy(np.float32)
