@@ -80,6 +80,12 @@ class ForecastRecord:
             raise InputError(f"{name} must have one entry for each of the {n} rows; got shape {values.shape}.")
         return values if self.kept is None else values[self.kept]
 
+    def one_output(self) -> "ForecastRecord":
+        """The record itself, refused where it has several outputs or no outcomes."""
+        if self.y is None or len(self.forecast.shape) != 1:
+            raise InputError(f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape}; take one column at a time.")
+        return self
+
     def take(self, rows) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
         y, weight = self.y, self.weight

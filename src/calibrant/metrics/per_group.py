@@ -158,8 +158,8 @@ def _values(metric, record, names, index, level):
 def _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs):
     """(record, names of the groups, group number of each row)."""
     record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
-    if metric.task == "regression" and len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    if metric.task == "regression":
+        record.one_output()
     groups = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
     rows_named(groups, "groups", len(record) if record.kept is None else len(record.kept))
     if groups.ndim != 1:

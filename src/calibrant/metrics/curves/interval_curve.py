@@ -49,9 +49,7 @@ def interval_curve(y_true, mean, std=None, *, n_levels=21, band=0.95, sample_wei
     """
     if not (isinstance(n_levels, int) and n_levels >= 2):
         raise InputError(f"n_levels must be a whole number of at least 2; got {n_levels!r}.")
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    if record.y is None or len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     level = np.linspace(0.0, 1.0, n_levels)
     first = np.searchsorted(special.ndtri(0.5 + 0.5 * level), np.abs(record.score), side="left")
     held = np.cumsum(np.bincount(first, weights=record.weights, minlength=n_levels))

@@ -66,9 +66,7 @@ def real_std_curve(y_true, mean, std=None, *, n_bins=15, level=0.9, band=0.95, s
     require_level(band)
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    if record.y is None or len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     group = equal_mass_groups(record.std, n_bins, record.weights)
     n_groups = int(group.max()) + 1
     errors = root_mean_squared_error._group_totals(record, group, n_groups)

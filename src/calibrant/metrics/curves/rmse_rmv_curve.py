@@ -54,9 +54,7 @@ def rmse_rmv_curve(y_true, mean, std=None, *, n_bins=10, level=0.95, n_draws=100
     require_level(level)
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    if record.y is None or len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
     part = np.square(record.std) / mass[group]
     draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))

@@ -7,7 +7,6 @@ import numpy as np
 from calibrant._base.interval import require_level
 from calibrant._base.record import Record
 from calibrant._kernels.intervals import wilson
-from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 
 __all__ = ["GroupCoverage", "group_coverage"]
@@ -57,9 +56,7 @@ def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, samp
     """
     require_level(level)
     require_level(band)
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    if len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     labels, position = np.unique(record.per_row(groups, "groups"), return_inverse=True)
     low, high = record.forecast.interval(level)
     inside = (low <= record.y) & (record.y <= high)

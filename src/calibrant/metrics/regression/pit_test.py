@@ -26,10 +26,7 @@ class PitHistogram(Record):
 
 
 def _read(y_true, mean, std, sample_weight):
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
-    if record.y is None or len(record.forecast.shape) != 1:
-        raise InputError(f"y_true and the forecast must be of one output, (n,); got {record.forecast.shape}; take one column at a time.")
-    return record
+    return read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
 
 
 def pit_histogram(y_true, mean, std=None, *, n_bins=20, level=0.95, sample_weight=None) -> PitHistogram:
