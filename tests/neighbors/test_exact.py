@@ -16,9 +16,10 @@ def cloud():
     return rng.normal(size=(1500, 20)) @ mix + rng.normal(size=(1500, 120)), rng.integers(0, 5, 1500), rng.normal(size=(40, 20)) @ mix
 
 
-def test_few_rows_are_looked_at(cloud, monkeypatch):
+@pytest.mark.parametrize("metric", ["l2", "linf"])
+def test_few_rows_are_looked_at(cloud, monkeypatch, metric):
     X, y, queries = cloud
-    index = ExactIndex().fit(X, y, 5)
+    index = ExactIndex(metric).fit(X, y, 5)
     looked, whole = [], ExactIndex._between
     monkeypatch.setattr(ExactIndex, "_between", lambda self, q, rows: looked.append(len(rows)) or whole(self, q, rows))
     index.nearest(queries, np.zeros(40, dtype=int))
@@ -39,12 +40,41 @@ def test_table_bounds_never_pass_the_true_distance(cloud, scale):
         true = np.abs(queries[:, None] + shift - index.points_.points[None]).sum(axis=2)
         assert (low <= true * (1.0 + 1e-9)).all()
         assert np.median(low / true) > 0.2
+        index = ExactIndex("linf").fit(X + shift, y, 5)
+        low, _ = index._bounds(queries + shift)
+        true = np.abs(queries[:, None] + shift - index.points_.points[None]).max(axis=2)
+        assert (low <= true).all()
+        assert np.median(low / true) > 0.9
 
 
 def test_directions_are_orthonormal(cloud):
     X = cloud[0]
     basis = bounds.leading_directions(lambda rows: X[rows], len(X), X.mean(axis=0), 16)
     np.testing.assert_allclose(basis.T @ basis, np.eye(16), atol=1e-12)
+
+
+@pytest.mark.parametrize("values", [2, 256])
+def test_largest_difference_is_shared_by_many_rows(values, monkeypatch):
+    """Pixels saturate: rows as far as the nearest one known, of which there are many, cannot be nearer and are not looked at."""
+    rng = np.random.default_rng(0)
+    X, y, queries = rng.integers(0, values, (800, 100)), rng.integers(0, 3, 800), rng.integers(0, values, (30, 100))
+    index, looked, whole = ExactIndex("linf").fit(X, y, 3), [], ExactIndex._between
+    monkeypatch.setattr(ExactIndex, "_between", lambda self, q, rows: looked.append(len(rows)) or whole(self, q, rows))
+    group = np.arange(30) % 3
+    near = index.nearest(queries, group)
+    D = np.abs(queries[:, None] - X[None]).max(axis=2)
+    own = y[None] == group[:, None]
+    assert near.same.tolist() == np.where(own, D, 2 * values).min(axis=1).tolist()
+    assert near.other.tolist() == np.where(own, 2 * values, D).min(axis=1).tolist()
+    assert sum(looked) < 0.2 * 30 * len(X)
+
+
+def test_features_that_tell_rows_apart():
+    X = np.zeros((40, 6))
+    X[20:, 4], X[::2, 1] = 3.0, 1.0
+    found = bounds.telling_features(lambda rows: X[rows], len(X), X.mean(axis=0), 2)
+    assert found[0] == 4
+    assert len(set(found.tolist())) == 2
 
 
 def test_threads_change_no_bit(cloud):

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-__all__ = ["ROUNDING", "feature_groups", "group_sums", "leading_directions", "projected", "query_table", "row_table"]
+__all__ = [
+    "ROUNDING", "feature_groups", "group_sums", "largest_differences", "leading_directions", "projected", "query_table", "row_table",
+    "telling_features",
+]  # fmt: skip
 
 #: Share of |q|^2 + |p|^2 that float32 products of up to 200 terms cannot exceed in rounding, by the worst-case bound of a dot product.
 ROUNDING = 3e-5
@@ -95,3 +98,31 @@ def _clustered(points, n_clusters):
 def group_sums(rows, groups):
     """(n, g) signed sums of the features of each group; the rows themselves where every feature is its own group."""
     return rows if groups is None else rows @ groups
+
+
+def telling_features(rows_at, n_rows, centre, n_columns):
+    """(g,) the features that together see most of the L-infinity distance between rows far apart in order, found one after another."""
+    n_features = len(centre)
+    if n_features <= n_columns:
+        return np.arange(n_features)
+    sample = _sample(rows_at, n_rows, centre)
+    half = len(sample) // 2
+    apart = np.abs(sample[:half] - sample[half : 2 * half])
+    seen, out = np.zeros((half, 1)), np.empty(n_columns, dtype=np.int64)
+    for i in range(n_columns):
+        gain = np.maximum(apart, seen).sum(axis=0)
+        gain[out[:i]] = -1.0
+        out[i] = gain.argmax()
+        seen = np.maximum(seen, apart[:, out[i], None])
+    return out
+
+
+def largest_differences(queries, table):
+    """(m, n) max over features of |q - p|, for (m, g) queries and points as columns, (g, n)."""
+    out, apart = np.zeros((len(queries), table.shape[1])), np.empty(table.shape[1])
+    for query, most in zip(queries, out, strict=True):
+        for value, column in zip(query, table, strict=True):
+            np.subtract(column, value, out=apart)
+            np.abs(apart, out=apart)
+            np.maximum(most, apart, out=most)
+    return out

@@ -14,6 +14,9 @@ from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints
 __all__ = ["METRICS", "ExactIndex"]
 
 METRICS: dict[str, Any] = {"l2": "sqeuclidean", "l1": "cityblock", "linf": "chebyshev"}
+#: What the table of each metric is made with, and along which of its axes the points lie.
+BASES = {"l2": bounds.leading_directions, "l1": bounds.feature_groups, "linf": bounds.telling_features}
+POINTS_AXIS = {"l2": 1, "l1": 0, "linf": 1}
 #: Queries of one block share one product with the table; more gain nothing.
 BLOCK_QUERIES = 64
 FIRST_ROWS = 32
@@ -24,18 +27,18 @@ class ExactIndex(NeighborIndex):
     """Exact nearest points by lower bounds: a small table is searched first, and only rows that may still win are looked at.
 
     For L2 the table holds the leading principal coordinates and the norm of the rest, in float32 with room for rounding; for L1, signed
-    sums over groups of features that vary together. For L-infinity every row is looked at, in blocks. True distances are float64.
+    sums over groups of features that vary together; for L-infinity, the features that see most of it. True distances are float64.
 
     Parameters
     ----------
     metric : {"l2", "l1", "linf"}
     n_directions : int, default 64
-        Principal coordinates (L2) or groups of features (L1) in the table.
+        Principal coordinates (L2), groups of features (L1) or features (L-infinity) in the table.
 
     Attributes
     ----------
     points_ : the training points, sorted by group.
-    table_ : (k + 2, n) float32, or (n, g) float64 for L1.
+    table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
     square_ : (n,) float64 squared norms (L2).
 
     Notes
@@ -63,16 +66,10 @@ class ExactIndex(NeighborIndex):
         n, wide = len(self.points_), self.points_.wide_rows
         self.centre_ = sum((wide(part).sum(axis=0) for part in self.points_.slices()), np.zeros(X.shape[1])) / n
         self.radius_ = max(self._between(self.centre_[None], wide(part)).max() for part in self.points_.slices())
-        self.basis_: Any = None
-        self.table_: Any = None
         # One power of two as the unit keeps float32 from over- and underflow and changes no digit.
         self.unit_ = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
-        if self.metric == "l2":
-            self.basis_ = bounds.leading_directions(wide, n, self.centre_, self.n_directions)
-        elif self.metric == "l1":
-            self.basis_ = bounds.feature_groups(wide, n, self.centre_, self.n_directions)
-        if self.metric != "linf":
-            self.table_ = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
+        self.basis_ = BASES[self.metric](wide, n, self.centre_, self.n_directions)
+        self.table_ = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
         self.square_ = np.concatenate([_squares(wide(part)) for part in self.points_.slices()]) if self.metric == "l2" else None
         return self
 
@@ -81,9 +78,7 @@ class ExactIndex(NeighborIndex):
         self.points_, order = self.points_.extended(X, group)
         new = self.points_.scaled(X)
         self.radius_ = max(self.radius_, float(self._between(self.centre_[None], new).max()))
-        if self.table_ is not None:
-            axis = 1 if self.metric == "l2" else 0
-            self.table_ = np.take(self._joined([self.table_, self._tabulated(new)]), order, axis=axis)
+        self.table_ = np.take(self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric])
         if self.square_ is not None:
             self.square_ = np.concatenate([self.square_, _squares(new)])[order]
         return self
@@ -113,10 +108,6 @@ class ExactIndex(NeighborIndex):
         low, base = self._bounds(queries)
         for i, row in enumerate(rows):
             start, stop = self.points_.group_of(group[i])
-            if low is None:
-                every = self._distances(queries[i])
-                self._take_least(every, start, stop, row, out)
-                continue
             if stop > start:
                 out.same[row], found = self._least(low[i, start:stop], base[i], queries[i], start)
                 out.same_row[row] = found
@@ -125,9 +116,9 @@ class ExactIndex(NeighborIndex):
                 out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
 
     def _bounds(self, queries):
-        """(m, n) numbers and (m,) that add up to lower bounds of ``_key``; None for L-infinity, which has none."""
+        """(m, n) numbers and (m,) that add up to lower bounds of the squared (L2) or true distances."""
         if self.metric == "linf":
-            return None, None
+            return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(len(queries))
         if self.metric == "l1":
             return cdist(bounds.group_sums(queries, self.basis_), self.table_, METRICS["l1"]), np.zeros(len(queries))
         table, base = bounds.query_table(bounds.projected(queries, self.centre_, self.basis_, self.unit_))
@@ -165,20 +156,10 @@ class ExactIndex(NeighborIndex):
 
     def _limit(self, best, base):
         """The largest bound that a row nearer than ``best`` may have."""
+        if self.metric == "linf":
+            # The bound is itself a difference, without rounding of its own; many rows have the largest there is, as images do.
+            return np.nextafter(best, -np.inf)
         return (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best * (1.0 + 1e-9)
-
-    def _take_least(self, every, start, stop, row, out):
-        if stop > start:
-            out.same_row[row] = start + int(every[start:stop].argmin())
-            out.same[row] = every[out.same_row[row]]
-        every[start:stop] = np.inf
-        if stop - start < len(every):
-            out.other_row[row] = int(every.argmin())
-            out.other[row] = every[out.other_row[row]]
-
-    def _distances(self, query):
-        """(n,) true distances of one query."""
-        return np.concatenate([self._between(query[None], self.points_.wide_rows(part)) for part in self.points_.slices()])
 
     def _between(self, query, rows):
         """(n,) float64 distances of one (1, d) query to rows."""
@@ -187,12 +168,14 @@ class ExactIndex(NeighborIndex):
         return cdist(query, rows, METRICS[self.metric])[0]
 
     def _tabulated(self, rows):
+        if self.metric == "linf":
+            return rows[:, self.basis_].T
         if self.metric == "l1":
             return bounds.group_sums(rows, self.basis_)
         return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_)).T
 
     def _joined(self, parts):
-        return np.ascontiguousarray(np.concatenate(parts, axis=1 if self.metric == "l2" else 0))
+        return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))
 
 
 def _squares(rows):
