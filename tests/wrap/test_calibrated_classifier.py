@@ -225,6 +225,22 @@ def test_with_cv_the_reference_is_the_folds_own_training_part(two, ensemble):
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
+def test_reference_may_have_the_models_own_labels(two):
+    X, y = two
+    model = GaussianNB().fit(X[:200], y[:200])
+    predicted = model.predict(X[:200])
+    assert (predicted != y[:200]).any()
+    clf = CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=(X[:200], y[:200]))
+    np.testing.assert_array_equal(clf.calibrators_[0].reference_[1], predicted)
+    names = np.array(["no", "yes"])[y]
+    clf = CalibratedClassifier(GaussianNB(), Recorder(), cv=StratifiedKFold(3), reference_labels="predicted").fit(X, names)
+    for calibrator, (fit_rows, _) in zip(clf.calibrators_, StratifiedKFold(3).split(X, y), strict=True):
+        own = GaussianNB().fit(X[fit_rows], names[fit_rows]).predict(X[fit_rows])
+        np.testing.assert_array_equal(calibrator.reference_[1], own == "yes")
+    with pytest.raises(InputError, match="reference_labels"):
+        CalibratedClassifier(GaussianNB(), reference_labels="own").fit(X, y)
+
+
 class Booster(GaussianNB):
     """Takes fit arguments the way boosting libraries do."""
 

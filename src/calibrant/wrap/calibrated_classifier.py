@@ -34,6 +34,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ensemble : bool, default False
         False: one calibrator, fitted to the out-of-fold predictions, behind one model, fitted to all rows. True: one pair of model and
         calibrator for each fold, whose probabilities are averaged.
+    reference_labels : {"true", "predicted"}
+        The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
+        those the model gives them.
     random_state : int or None
         Seed of the folds when ``cv`` is a number; None is the same as 0.
 
@@ -46,7 +49,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Raises
     ------
     InputError
-        When the labels are of one class only, ``cv="prefit"``, or the model predicts neither probabilities nor decisions.
+        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, or the model predicts neither probabilities nor decisions.
 
     Notes
     -----
@@ -69,11 +72,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ((3, 2), (3,))
     """
 
-    def __init__(self, model, calibrator=None, *, cv=None, ensemble=False, random_state=None):
+    def __init__(self, model, calibrator=None, *, cv=None, ensemble=False, reference_labels="true", random_state=None):
         self.model = model
         self.calibrator = calibrator
         self.cv = cv
         self.ensemble = ensemble
+        self.reference_labels = reference_labels
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -103,6 +107,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         X, y = _checked(X, y)
         refuse_prefit(self.cv)
+        if self.reference_labels not in ("true", "predicted"):
+            raise InputError(f'reference_labels must be "true" or "predicted"; got {self.reference_labels!r}.')
         weight, kept = arrays.weights(sample_weight, len(y))
         full = None
         if weight is not None:
@@ -126,7 +132,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._prior = None
         self._kind = kind_of_output(self.model, template.inputs)
         rows = data.counted(np.arange(len(data.y)))
-        fitted = self._fit_calibrator(template, self._values(self.model, data.X_of(rows)), data, rows, reference)
+        fitted = self._fit_calibrator(template, self.model, self._values(self.model, data.X_of(rows)), data, rows, reference)
         self.models_, self.calibrators_ = [self.model], [fitted]
 
     def _cross_fit(self, template, data, groups, reference):
@@ -147,21 +153,27 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(models, splits, strict=True)]
         if self.ensemble or template.tags.needs_reference:
             self.calibrators_ = [
-                self._fit_calibrator(template, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
-                for v, (fit_rows, held_out) in zip(values, splits, strict=True)
+                self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
+                for m, v, (fit_rows, held_out) in zip(models, values, splits, strict=True)
             ]
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            self.calibrators_ = [self._fit_calibrator(template, np.concatenate(values), data, held_out, None)]
+            self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
         self.models_ = models if self.ensemble else [data.fitted(self.model, everything)]
 
-    def _fit_calibrator(self, template, values, data, rows, reference):
+    def _fit_calibrator(self, template, model, values, data, rows, reference):
         tags = template.tags
         options = {"X": data.X_of(rows)} if tags.uses_features else {}
         if tags.needs_reference:
-            options["reference"] = reference
+            options["reference"] = self._labelled(model, reference)
         fresh = clone(template).set_params(inputs=self._kind, classes=self.classes_)
         return fresh.fit(values, data.y[rows], sample_weight=None if data.weight is None else data.weight[rows], **options)
+
+    def _labelled(self, model, reference):
+        """The model's training rows with the labels asked for."""
+        if reference is None or self.reference_labels == "true":
+            return reference
+        return reference[0], self.classes_[self._values(model, reference[0]).argmax(axis=1)]
 
     def _values(self, model, X):
         return model_output(model, X, self._kind, self.classes_, self._prior)
