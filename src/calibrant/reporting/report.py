@@ -1,14 +1,12 @@
-"""The report: made in one call, looked at in a browser, kept in one file."""
+"""The report: made in one call, looked at in a browser, kept in one file.
+
+What measures and writes it is imported when one is made, for it is a large part of calibrant that most programs never use.
+"""
 
 import json
 from pathlib import Path
 
 from calibrant._base.files import replacing
-from calibrant.reporting.html import render
-from calibrant.reporting.markdown import as_markdown
-from calibrant.reporting.regression import summarise as regression
-from calibrant.reporting.regression.after import is_forecast, of_forecasts
-from calibrant.reporting.summarise import summarise
 
 __all__ = ["Report", "report"]
 
@@ -36,6 +34,8 @@ class Report:
 
     def to_html(self) -> str:
         """The page, one complete HTML document without outside references."""
+        from calibrant.reporting.html import render
+
         return render(self._summary)
 
     def to_json(self) -> str:
@@ -44,6 +44,8 @@ class Report:
 
     def to_markdown(self) -> str:
         """The essential tables as Markdown, for model cards and pull requests."""
+        from calibrant.reporting.markdown import as_markdown
+
         return as_markdown(self._summary)
 
     def save(self, path, *, overwrite: bool = False) -> Path:
@@ -104,6 +106,10 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()["task"]
     'regression'
     """
+    from calibrant.reporting.regression import summarise as regression
+    from calibrant.reporting.regression.after import is_forecast, of_forecasts
+    from calibrant.reporting.summarise import summarise
+
     if std is not None or is_forecast(P) or of_forecasts(calibrator):
         return Report(regression.summarise(y, P, std, calibrator=calibrator, **options))
     return Report(summarise(y, P, calibrator=calibrator, **options))

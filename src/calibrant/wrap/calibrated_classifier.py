@@ -49,7 +49,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Raises
     ------
     InputError
-        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, or the model predicts neither probabilities nor decisions.
+        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, or the model predicts neither
+        probabilities nor decisions.
 
     Notes
     -----
