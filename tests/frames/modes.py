@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant.frames.evaluation import Evaluation
 
-__all__ = ["COLUMNS", "MODES", "same"]
+__all__ = ["COLUMNS", "MODES", "assert_same"]
 
 COLUMNS = [f"p_{k}" for k in range(4)]
 MODES = {
@@ -17,7 +17,7 @@ MODES = {
 }
 
 
-def same(found, expected):
+def assert_same(found, expected):
     """Whether every column agrees to the order of summation; those of each class, too, where there are classes."""
     options = {"per_class": True} if isinstance(found, Evaluation) else {}
     left, right = found.columns(**options), expected.columns(**options)

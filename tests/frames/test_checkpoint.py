@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from tests.frames.modes import MODES, same
+from tests.frames.modes import MODES, assert_same
 
 import calibrant as cb
 from calibrant.frames import checkpoint
@@ -52,7 +52,7 @@ def test_nothing_is_lost_when_the_process_is_killed(killed, logs, tmp_path, monk
     found = cb.evaluate(logs, checkpoint=killed, **MODES["sliced"])
     assert len(read) == 21 - counted
     expected = cb.evaluate(logs, **MODES["sliced"])
-    same(found, expected)
+    assert_same(found, expected)
     printed = json.loads(CliRunner().invoke(group, ["evaluate", logs, *ASKED, "--resume", str(again), "--json"]).stdout)
     assert len(read) == 2 * (21 - counted)
     for row, wanted in zip(printed["slices"], expected.to_dict()["slices"], strict=True):

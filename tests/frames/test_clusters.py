@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.frames.modes import COLUMNS, MODES, same
+from tests.frames.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
 from calibrant.frames import apply, sample, sketch
@@ -27,11 +27,11 @@ def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole
 
 def _every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
-        same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
+        assert_same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
     forecasts = {"label": "w", "mean": "region", "std": "score", "by": "model"}
-    same(cb.evaluate(logs, engine=cluster, **forecasts), cb.evaluate(logs, engine="pyarrow", **forecasts))
+    assert_same(cb.evaluate(logs, engine=cluster, **forecasts), cb.evaluate(logs, engine="pyarrow", **forecasts))
     asked = {"probabilities": "p_*", "by": ["model", "day"]}
-    same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
+    assert_same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 
 
 def _sketch(cluster, logs):

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.frames.modes import COLUMNS, MODES, same
+from tests.frames.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
 from calibrant import metrics
@@ -24,7 +24,7 @@ def expected(logs):
 @pytest.mark.parametrize("engine", ["auto", *EMBEDDED])
 def test_embedded_engines_agree_on_every_column(engine, mode, logs, expected):
     pytest.importorskip("polars" if engine == "auto" else engine)
-    same(cb.evaluate(logs, engine=engine, **MODES[mode]), expected[mode])
+    assert_same(cb.evaluate(logs, engine=engine, **MODES[mode]), expected[mode])
 
 
 def _in_memory(rows, weight=None):
@@ -91,7 +91,7 @@ def test_tables_of_every_kind(kind, logs, whole, expected):
     else:
         table = whole if kind == "pandas" else pa.Table.from_pandas(whole)
     for mode in ("columns", "list", "sliced"):
-        same(cb.evaluate(table, **MODES[mode]), expected[mode])
+        assert_same(cb.evaluate(table, **MODES[mode]), expected[mode])
 
 
 def test_parts_add_up_and_states_are_saved(logs, expected, tmp_path):
@@ -99,9 +99,9 @@ def test_parts_add_up_and_states_are_saved(logs, expected, tmp_path):
 
     paths = sorted(glob.glob(logs))
     parts = [cb.evaluate(p, **MODES["sliced"]) for p in (paths[:9], paths[9:])]
-    same(parts[0] + parts[1], expected["sliced"])
+    assert_same(parts[0] + parts[1], expected["sliced"])
     state = cb.load(parts[0].state.save(tmp_path / "state.calibrant"))
-    same(Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
+    assert_same(Evaluation(state + pickle.loads(pickle.dumps(parts[1].state))), expected["sliced"])
 
 
 def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
@@ -116,7 +116,7 @@ def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
     engine = importlib.import_module("calibrant.frames.engines.polars_engine")
     read, original = [], engine.batches
     monkeypatch.setattr(engine, "batches", lambda *a, **k: read.append(1) or original(*a, **k))
-    same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])
+    assert_same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])
     assert len(read) == 11
     with pytest.raises(InputError, match="same question"):
         cb.evaluate(logs, checkpoint=kept, **MODES["columns"])
@@ -164,7 +164,7 @@ def test_batches_of_any_size_give_the_same_sums(logs, whole, expected):
     table = pa.Table.from_pandas(whole)
     rows = [1, 0, 900, 7, len(whole) - 908]
     parts = [table.slice(start, stop - start) for start, stop in zip(np.cumsum([0, *rows[:-1]]), np.cumsum(rows), strict=True)]
-    same(cb.evaluate(pa.concat_tables(parts), **MODES["sliced"]), expected["sliced"])
+    assert_same(cb.evaluate(pa.concat_tables(parts), **MODES["sliced"]), expected["sliced"])
 
 
 def test_slices_far_apart_and_few_rows_of_each():
@@ -190,5 +190,5 @@ def test_names_of_folders_are_columns(engine, folders, tmp_path):
     expected = cb.evaluate(rows, **asked)
     assert len(expected.frame()) == 4
     for source in (root, f"{root}/**/*.parquet", f"{root}/model=*/day=*/0.parquet"):
-        same(cb.evaluate(source, engine=engine, **asked), expected)
-    same(cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected)
+        assert_same(cb.evaluate(source, engine=engine, **asked), expected)
+    assert_same(cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected)

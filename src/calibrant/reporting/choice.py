@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from calibrant._base.calibrator import require_fitted
 from calibrant.confidence.confidence_curve import confidence_curve
+from calibrant.reporting.after import is_fitted
 from calibrant.reporting.names import shown_name
 from calibrant.wrap.out_of_fold import fit_clone
 
@@ -18,15 +19,15 @@ __all__ = ["choice", "confidence", "final", "made_by"]
 POINTS = 201
 
 
-def final(found, record):
+def final(found, record, is_fitted=is_fitted, fit=fit_clone):
     """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
     if found.after is None:
         return None
-    if hasattr(found.calibrator, "classes_"):
+    if is_fitted(found.calibrator):
         return found.calibrator
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same was said of the folds
-        return fit_clone(found.calibrator, record)
+        return fit(found.calibrator, record)
 
 
 def choice(calibrator, inputs) -> dict | None:

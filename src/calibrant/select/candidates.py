@@ -16,6 +16,7 @@ from calibrant.scalings.intra_order_preserving import IntraOrderPreserving
 from calibrant.scalings.structured_matrix import StructuredMatrixScaling
 from calibrant.scalings.structured_vector import StructuredVectorScaling
 from calibrant.scalings.temperature import TemperatureScaling
+from calibrant.select.affordable import affordable
 from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["CANDIDATES", "Candidate", "candidates_for"]
@@ -68,7 +69,4 @@ def candidates_for(n, n_classes, names=None, max_cost=None):
         for c in CANDIDATES
         if (names is None or c.name in names or c.cost == 0.0) and n >= c.min_rows and c.classes[0] <= n_classes <= c.classes[1]
     ] or [CANDIDATES[0]]
-    fitting.sort(key=lambda c: c.cost)
-    while max_cost is not None and len(fitting) > 1 and sum(c.cost for c in fitting) > max_cost:
-        fitting.pop()
-    return fitting
+    return affordable(fitting, max_cost)

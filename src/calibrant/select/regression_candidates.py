@@ -12,6 +12,7 @@ from calibrant.regression.isotonic_variance import IsotonicVariance
 from calibrant.regression.quantile_recalibration import QuantileRecalibration
 from calibrant.regression.std_scaling import StdScaling
 from calibrant.regression.variance_binning import VarianceBinning
+from calibrant.select.affordable import affordable
 
 __all__ = ["REGRESSION_CANDIDATES", "RegressionCandidate", "regression_candidates_for"]
 
@@ -60,7 +61,4 @@ def regression_candidates_for(n, objective, names=None, max_cost=None):
         for c in REGRESSION_CANDIDATES
         if c.cost == 0.0 or ((names is None or c.name in names) and n >= c.min_rows and objective in c.objectives)
     ]
-    fitting.sort(key=lambda c: c.cost)
-    while max_cost is not None and len(fitting) > 1 and sum(c.cost for c in fitting) > max_cost:
-        fitting.pop()
-    return fitting
+    return affordable(fitting, max_cost)

@@ -1,5 +1,6 @@
 """Errors of regression over bins of predicted standard deviation: one template, sorted or from a sketch of fixed size."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -49,9 +50,9 @@ class SpreadMetric(GapMetric):
         if not (isinstance(self.cells, int) and 0 <= self.cells <= 4096):
             raise InputError(f"cells must be a whole number from 0 (none) to 4096; got {self.cells!r}.")
 
+    @abstractmethod
     def _columns(self, record) -> list[np.ndarray]:
         """What is summed in each bin, besides the weight."""
-        raise NotImplementedError
 
     def _sums(self, record, index, n_groups):
         return grouped_sums(index, n_groups, self._columns(record), record.weight)

@@ -1,14 +1,11 @@
 """What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
 
-import warnings
-
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.reporting.choice import made_by
 from calibrant.reporting.names import shown_name
-from calibrant.reporting.regression.after import fit_copy, is_fitted
 from calibrant.reporting.regression.scores import CHOSEN_BY
 
-__all__ = ["best", "choice", "final"]
+__all__ = ["best", "choice"]
 
 
 def best(compared, tables) -> str:
@@ -30,17 +27,6 @@ def _relative(outputs):
         return float("inf")
     ratios = [1.0 if row["after"] is None else row["after"]["value"] / (row["before"]["value"] or 1.0) for row in rows]
     return sum(ratios) / len(ratios)
-
-
-def final(found, record):
-    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
-    if found.after is None:
-        return None
-    if is_fitted(found.calibrator):
-        return found.calibrator
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same was said of the folds
-        return fit_copy(found.calibrator, record)
 
 
 def choice(calibrator, forecast) -> dict | None:

@@ -6,10 +6,11 @@ from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.reporting.alternatives import alternatives, several
 from calibrant.reporting.cautions import evaluation_cautions
+from calibrant.reporting.choice import final
 from calibrant.reporting.drift import read_times
 from calibrant.reporting.plain import plain, read_groups
-from calibrant.reporting.regression.after import compare, resolve
-from calibrant.reporting.regression.choice import best, choice, final
+from calibrant.reporting.regression.after import compare, fit_copy, is_fitted, resolve
+from calibrant.reporting.regression.choice import best, choice
 from calibrant.reporting.regression.scores import CHOSEN_BY, score_table
 from calibrant.reporting.regression.sections import output_sections
 from calibrant.reporting.regression.verdict import overall
@@ -82,7 +83,7 @@ def summarise(
     chosen = best(compared, tables)
     if len(each) > 1:
         tables[chosen] = _tables(each[chosen], n_resamples, options)
-    found, used = compared[chosen], final(compared[chosen], record)
+    found, used = compared[chosen], final(compared[chosen], record, is_fitted, fit_copy)
     method = method_facts(found, chosen)
     parts = [
         output_sections(one, scores, name, method["name"], groups, times, n_bins=n_bins, level=level, random_state=random_state)
