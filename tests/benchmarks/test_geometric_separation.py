@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks.papers.geometric import authors, data, kept, measure, methods, models, page
+from benchmarks.papers.geometric import authors, data, figures, kept, measure, methods, models, page, pictures
 
 import calibrant as cb
 from calibrant.metrics import expected_calibration_error
@@ -54,6 +54,17 @@ def test_every_method_gives_measures_and_separation_helps(problem):
     assert page.faults("blobs rf [l2]", [record]) == []
     worse = record | {"methods": values | {"fast l2, combined": values["uncalibrated"] | {"NLL": 9.0}}}
     assert any("NLL of combined is 9.0000" in fault for fault in page.faults("blobs rf [l2]", [worse]))
+
+
+def test_pictures_show_what_was_measured(problem, tmp_path):
+    whole, scores = figures.one(problem, {})
+    records = [whole | {"reduction": "none", "t": 1, "figure_5": figures.figure_5(problem, scores)}]
+    subset = figures.reductions(None)["random subset"]
+    records += [figures.one(problem, subset(2))[0] | {"reduction": "random subset", "t": 2} for _ in range(2)]
+    pictures.draw({"blobs rf": records}, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [f"figure_{i}.png" for i in (5, 6, 7, 8)]
+    (ax,) = pictures.figure_7({"blobs rf": records}).axes
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx([r["paper"]["ECE"] for r in records[:2]])
 
 
 def test_a_rows_name_says_what_it_was_run_with():

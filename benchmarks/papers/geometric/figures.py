@@ -1,4 +1,4 @@
-"""Figures 5 to 8 of the paper as numbers: the fitted curves, and each reduction's throughput, calibration and bytes.
+"""Figures 5 to 8 of the paper, as numbers and pictures: the fitted curves, and each reduction's throughput, calibration and bytes.
 
     python -m benchmarks.papers.geometric.figures                       # MNIST, random forest, 1 shuffle, t = 2, 3, 4
     python -m benchmarks.papers.geometric.figures --data gtsrb --steps 2
@@ -7,7 +7,8 @@
 Figure 5: the share right by separation, in 50 groups of the validation rows, beside the isotonic and the sigmoid fit. Figures 6 and 7:
 queries a second (our exact index in batches and one at a time, the authors' way one at a time, by CPU time), memory, ECE, log loss and AURC
 by reduction. Figure 8: the ECE of max pooling, among them, for each model named. Colour images are made grey before any reduction.
-One JSON line each goes to results/figures.jsonl, and what is there is not run again.
+One JSON line each goes to results/figures.jsonl, and what is there is not run again. The pictures are drawn into results/ from all rows of
+the command (--folder to draw elsewhere); they need matplotlib.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks.papers.geometric import data, measure, methods, models
+from benchmarks.papers.geometric import data, measure, methods, models, pictures
 from benchmarks.papers.geometric.authors import authors_way
 
 from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
@@ -134,13 +135,13 @@ def run(name, kind, seed, options):
     return [r for k, r in stored().items() if k[:3] == (label, kind, seed)]
 
 
-def show(name, kind, records):
+def show(label, records):
     """Figure 5's curve and the table behind figures 6 to 8."""
     curve = next(r["figure_5"] for r in records if r["reduction"] == "none")
-    print(f"\n{name} {kind}, figure 5: separation, share right, isotonic, sigmoid (every fifth of {GROUPS} groups)")
+    print(f"\n{label}, figure 5: separation, share right, isotonic, sigmoid (every fifth of {GROUPS} groups)")
     for row in curve[::5]:
         print("  " + "".join(f"{v:10.3f}" for v in row))
-    print(f"\n{name} {kind}, figures 6 to 8; queries a second in batches, one at a time, the authors' way")
+    print(f"\n{label}, figures 6 to 8; queries a second in batches, one at a time, the authors' way")
     print("| reduction, t | batch | single | authors' | MiB | authors' | ECE-15 | log loss | AURC | combined: log loss | AURC |")
     print("|" + "---|" * 11)
     for reduction, t in dict.fromkeys((r["reduction"], r["t"]) for r in records):
@@ -165,10 +166,15 @@ def main():
     parser.add_argument("--full-boosting", action="store_true")
     parser.add_argument("--epochs", type=int, default=models.EPOCHS)
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--folder", type=Path, default=RESULTS.parent)
     options = parser.parse_args()
+    found = {}
     for name in options.data:
         for kind in options.models:
-            show(name, kind, [r for seed in range(options.shuffles) for r in run(name, kind, seed, options)])
+            found[models.label(name, kind, options)] = [r for seed in range(options.shuffles) for r in run(name, kind, seed, options)]
+    for label, records in found.items():
+        show(label, records)
+    pictures.draw(found, options.folder)
 
 
 if __name__ == "__main__":
