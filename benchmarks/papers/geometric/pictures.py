@@ -8,6 +8,7 @@ RATES = {"ours, in batches": "queries_per_second", "ours, one at a time": "singl
 
 def draw(shuffles, folder):
     """Writes the figures; ``shuffles`` is {"data model": [record of each reduction and shuffle]}."""
+    folder.mkdir(parents=True, exist_ok=True)
     made = {"figure_5": figure_5, "figure_6": figure_6, "figure_7": figure_7, "figure_8": figure_8}
     for name, make in made.items():
         path = folder / f"{name}.png"
