@@ -9,7 +9,7 @@ WORST = 10
 
 
 def as_markdown(summary) -> str:
-    """Verdict, cautions, metrics, worst regions, groups and classes, comparison and code, as GitHub's Markdown.
+    """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison and code, as GitHub's Markdown.
 
     Names from the data are escaped: they start no markup.
     """
@@ -29,7 +29,7 @@ def _of_classes(summary):
         rows = summary[key]["rows"] if key == "classes" else summary[key]
         if rows:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title, name))]
-    return parts
+    return parts + _over_time(summary["drift"])
 
 
 def _of_outputs(summary):
@@ -41,6 +41,7 @@ def _of_outputs(summary):
         for title, key in (("predicted std", "std_regions"), ("predicted value", "value_regions"), ("group", "groups")):
             if output[key]:
                 parts += [f"## Where it is wrong{of}, by {title}, the worst first", _table(*_coverages(output[key][:WORST], title))]
+        parts += _over_time(output["drift"], of)
     return parts
 
 
@@ -91,6 +92,30 @@ def _coverages(rows, title):
         for row in rows
     ]  # fmt: skip
     return [title.capitalize(), "Rows", "Std claimed", "Error seen", "In 90 % intervals", "Gap"], lines
+
+
+def _over_time(drift, of=""):
+    """What the alarm says of all rows and of each group it rings for, and the calibration error of each bucket of time."""
+    if drift is None:
+        return []
+    rung = [(row["group"], row["advice"]) for row in drift["groups"] if row["advice"] is not None and row["advice"]["decision"] != "leave"]
+    told = [("All rows", drift["advice"]), *rung] if drift["advice"] is not None else []
+    said = [f"- {_text(name)}: {_text(advice['reason'])}." for name, advice in told]
+    return [f"## Does it stay so over time{of}?", *(["\n".join(said)] if said else []), _table(*_buckets(drift))]
+
+
+def _buckets(drift):
+    columns = {when: drift[when] for when in ("before", "after") if drift[when] is not None}
+    times, counts = (drift["before"][key] for key in ("time", "n"))
+    lines = [
+        [
+            _text(time),
+            f"{n:,.0f}",
+            *(_range({"value": of["error"][i], "low": of["low"][i], "high": of["high"][i]}) for of in columns.values()),
+        ]
+        for i, (time, n) in enumerate(zip(times, counts, strict=True))
+    ]
+    return [drift["every"].capitalize(), "Rows", *(f"Calibration error {when}" for when in columns)], lines
 
 
 def _alternatives(rows, columns):
