@@ -65,6 +65,14 @@ def browser(tmp_path_factory):
     driver.quit()
 
 
+def open_page(browser, page):
+    """Waits for the whole page: the first ``get`` after a print may return while it is loading."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
+
+
 def violations(browser, scheme):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
     found = browser.execute_async_script("axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))")
@@ -77,7 +85,7 @@ def violations(browser, scheme):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["page", "error_bars"])
 def test_breaks_no_rule_of_accessibility(kind, request, browser, scheme):
-    browser.get(request.getfixturevalue(kind).as_uri())
+    open_page(browser, request.getfixturevalue(kind))
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
     assert violations(browser, scheme) == []
@@ -87,7 +95,7 @@ def test_slider_filter_and_points_work_by_keyboard(page, browser):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(page.as_uri())
+    open_page(browser, page)
     slider, value = browser.find_element(By.ID, "bins-slider"), browser.find_element(By.ID, "bins-value")
     assert value.text.startswith("15 bins: ECE before 0.")
     slider.send_keys(Keys.ARROW_RIGHT)
@@ -119,7 +127,7 @@ def test_drawn_figures_say_their_values_by_mouse_and_keyboard(page, browser):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(page.as_uri())
+    open_page(browser, page)
     browser.find_element(By.TAG_NAME, "h1").click()  # a page without the focus tells nobody what has it
     for figure in browser.find_elements(By.CSS_SELECTOR, ".grid > figure"):
         points, readout = figure.find_elements(By.CSS_SELECTOR, ".points circle"), figure.find_element(By.CLASS_NAME, "readout")
@@ -132,30 +140,34 @@ def test_drawn_figures_say_their_values_by_mouse_and_keyboard(page, browser):
         assert readout.text in [p.find_element(By.TAG_NAME, "title").get_attribute("textContent") for p in points[2:]]
 
 
-def test_prints_light_complete_and_without_controls(page, browser):
+@pytest.mark.parametrize(("of", "sections", "pages"), [("page", 9, 14), ("error_bars", 7, 18)])
+def test_prints_light_complete_and_without_controls(of, sections, pages, browser, request):
     """As paper sees it: dark colours gone, nothing to click, nothing cut off at the side, and a PDF of several pages."""
-    browser.get(page.as_uri())
+    open_page(browser, request.getfixturevalue(of))
     dark = {"name": "prefers-color-scheme", "value": "dark"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [dark]})
+    a4 = {"width": 688, "height": 1000, "deviceScaleFactor": 0, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
     try:
         gone = "return ['nav', '.control', '.readout', 'details', '.skip'].filter(q => document.querySelector(q)?.offsetParent)"
         assert browser.execute_script(gone) == []
         assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert browser.execute_script("return getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
-        assert browser.execute_script("return document.querySelectorAll('section').length") >= 9
+        assert browser.execute_script("return document.querySelectorAll('section').length") >= sections
         assert browser.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     pdf = base64.b64decode(browser.print_page())
     assert pdf.startswith(b"%PDF")
-    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 14
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= pages
 
 
 def test_a_point_says_its_value_under_the_mouse(page, browser):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
 
-    browser.get(page.as_uri())
+    open_page(browser, page)
     point = browser.find_elements(By.CSS_SELECTOR, "#class-0 circle")[-1]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
@@ -168,7 +180,7 @@ def test_outputs_are_filtered_and_points_visited_by_keyboard(error_bars, browser
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(error_bars.as_uri())
+    open_page(browser, error_bars)
     parts = browser.find_elements(By.CSS_SELECTOR, "[data-output]")
     assert len(parts) == 10
     assert all(part.is_displayed() for part in parts)
@@ -189,7 +201,7 @@ def test_outputs_are_filtered_and_points_visited_by_keyboard(error_bars, browser
 
 @pytest.mark.parametrize("width", [360, 1920])
 def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
-    browser.get(error_bars.as_uri())
+    open_page(browser, error_bars)
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     wide = browser.execute_script("return document.documentElement.scrollWidth")
@@ -199,6 +211,6 @@ def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
 
 @pytest.mark.parametrize("kind", ["page", "error_bars"])
 def test_links_lead_somewhere(kind, request, browser):
-    browser.get(request.getfixturevalue(kind).as_uri())
+    open_page(browser, request.getfixturevalue(kind))
     broken = "return [...document.querySelectorAll('a')].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
     assert browser.execute_script(broken) == []
