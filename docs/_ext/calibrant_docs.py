@@ -4,12 +4,17 @@
 or class variables declare. The reference gets one page for each exported name, written when Sphinx starts.
 """
 
+import importlib
 import inspect
+import pkgutil
+import re
 from pathlib import Path
 
+from sklearn.base import BaseEstimator
 from sphinx.util.docutils import SphinxDirective
 
 import calibrant as cb
+from calibrant import neighbors
 from calibrant._base.metric import Metric
 
 __all__ = ["MethodTable", "setup"]
@@ -20,6 +25,7 @@ GROUPS = {
     "Calibrators of the confidence": ("confidence",),
     "Maps": ("maps",),
     "Signals": ("signals",),
+    "Indexes and reductions of training points": ("neighbors",),
     "Regression": ("regression", "forecasts"),
     "Wrappers": ("wrap",),
     "Selection": ("select",),
@@ -39,6 +45,17 @@ def exported():
             value = getattr(face, name)
             if not (inspect.ismodule(value) or (face is cb.frames and name in cb.__all__)):
                 yield path, name, value
+    yield from options(neighbors)
+
+
+def options(package):
+    """The same of a package whose modules export what is passed as an option: its estimators, each at the path of its module."""
+    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(info.name)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if inspect.isclass(value) and issubclass(value, BaseEstimator):
+                yield info.name, name, value
 
 
 def subject(value):
@@ -108,6 +125,11 @@ def write_reference(app):
         file = root / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
+
+
+def escape_attributes(app, what, name, value, options, lines):
+    """A word that ends in an underscore is a fitted attribute in docstrings, never the link that reStructuredText takes it for."""
+    lines[:] = [re.sub(r"(?<!\S)([A-Za-z]\w*)_(?=[\s,;.]|$)", r"\1\\_", line) for line in lines]
 
 
 def _index():
@@ -183,15 +205,14 @@ class MethodTable(SphinxDirective):
 
     def run(self):
         folders = self.arguments[0].split()
-        path = "calibrant.metrics" if folders == ["metrics"] else "calibrant"
-        rows = [(name, value) for p, name, value in exported() if p == path and folder(value) in folders]
+        rows = [row for row in exported() if folder(row[2]) in folders]
         if not rows:
             return []
-        facts = [_facts(value) for _, value in rows]
+        facts = [_facts(value) for _, _, value in rows]
         columns = list(dict.fromkeys(column for fact in facts for column in fact))
         lines = [".. list-table::", "   :header-rows: 1", ""]
         lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", *columns, "What it does"])]
-        for (name, value), fact in zip(rows, facts, strict=True):
+        for (path, name, value), fact in zip(rows, facts, strict=True):
             cells = [f":doc:`{name} </reference/generated/{page_name(path, name)}>`", *(fact.get(c, "") for c in columns), summary(value)]
             lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(cells)]
         return self.parse_text_to_nodes("\n".join(lines))
@@ -201,4 +222,5 @@ def setup(app):
     """Register the directive and write the reference once the configuration is known."""
     app.add_directive("calibrant-table", MethodTable)
     app.connect("builder-inited", write_reference, priority=100)
+    app.connect("autodoc-process-docstring", escape_attributes, priority=900)  # after numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
