@@ -73,6 +73,9 @@ def _sliver(x, radius, X_train, y_train, k, safe):
     direction = rng.normal(size=(200_000, 2))
     y = x + direction / np.linalg.norm(direction, axis=1)[:, None] * (radius * 1.002 + 1e-6)
     D, same = cdist(y, X_train), y_train == k
+    if not safe:
+        # An own point with a twin on the other side is never strictly the nearest.
+        D[:, same & (X_train[:, None] == X_train[~same]).all(axis=2).any(axis=1)] = np.inf
     own, other = D[:, same].min(axis=1), D[:, ~same].min(axis=1)
     return bool((own >= other - 1e-9).any() if safe else (own < other + 1e-9).any())
 
@@ -126,6 +129,16 @@ def test_erratum_a_the_example():
 def test_a_class_whose_points_all_have_twins_is_dangerous_everywhere():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
     assert scores(cb.MaximalZone(), np.array([[3.0, 0.0]]), np.array([0]), X_train, y).tolist() == [-3.0]
+
+
+def test_a_twin_on_the_other_side_has_no_cell_of_its_own():
+    """In the example of erratum A, the dangerous way: the point of class 0 with a twin, in a nearer cell, is never strictly nearest."""
+    X_train = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0], [-3.0, 0.0], [-3.0, 0.0]])
+    found = scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1]))
+    assert found[0] == pytest.approx(-2.125, abs=1e-12)
+    # No zone reaches beyond the nearest point of the predicted class, though it be a tie there.
+    X_train[3:] = [-2.0, 0.0]
+    assert scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])).tolist() == [-2.0]
 
 
 def test_projection_on_a_polyhedron():

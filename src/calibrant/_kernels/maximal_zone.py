@@ -7,12 +7,11 @@ from the query to any cell. One bisector bounds a cell from one side, so max ove
 import numpy as np
 from scipy.optimize import nnls
 
-from calibrant._kernels.pairwise_separation import ROOM, lower_maximum, min_max, nearest_of
+from calibrant._kernels.pairwise_separation import ROOM, largest_bisector, lower_maximum, min_max, nearest_of
 
 __all__ = ["distance_to_polyhedron", "zone_radius"]
 
 START = 32
-MOST_ROUNDS = 200
 #: Points looked at together, first by bounds and then in float64; violated bisectors added together.
 BLOCK, FEW, ADDED = 2_048, 64, 4
 #: A point is in the cell if it is no nearer to any c than to p by this share of the squared distances.
@@ -51,7 +50,7 @@ def _cell_distance(query, p, dp, low_c, points, near, below):
     ``near`` is (positions, differences, squares) of the c to begin with.
     """
     rows, zc, dc = near
-    for _ in range(MOST_ROUNDS):
+    while True:  # each round adds bisectors, of which there are as many as c
         z = distance_to_polyhedron(p - zc, 0.5 * (dp - dc))
         radius = float(np.sqrt(z @ z))
         if radius >= below:
@@ -64,7 +63,6 @@ def _cell_distance(query, p, dp, low_c, points, near, below):
         if not len(found):
             return radius
         rows, zc, dc = np.append(rows, found), np.vstack([zc, other]), np.append(dc, square)
-    return radius
 
 
 def _nearer(query, z, own, room, maybe, points):
@@ -104,8 +102,11 @@ def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
     for i in np.argsort(bound, kind="stable"):
         if bound[i] >= best:
             break
-        best = min(best, _cell_distance(query, *_one(query, rows[i], points), low_c, points, near, best))
-        solved += 1
+        p, dp = _one(query, rows[i], points)
+        # Infinite for a twin that has no cell.
+        if largest_bisector(query, rows[i], p, dp, low_c, points, duplicate) < best:
+            best = min(best, _cell_distance(query, p, dp, low_c, points, near, best))
+            solved += 1
     if counts is not None:
         counts.append(solved)
     return max(best, lower)

@@ -9,7 +9,7 @@ is nearer. It is at least (|q - p| - |q - c|) / 2.
 
 import numpy as np
 
-__all__ = ["ROOM", "bisectors", "lower_maximum", "max_min", "min_max", "nearest_of"]
+__all__ = ["ROOM", "bisectors", "largest_bisector", "lower_maximum", "max_min", "min_max", "nearest_of"]
 
 #: Points of the other side that give the first bound on each point.
 NEAR = 4
@@ -56,7 +56,7 @@ def bisectors(zp, dp, zc, dc, duplicate):
     return np.where(same, duplicate, out)
 
 
-def _largest(query, p, zp, dp, low_c, points, duplicate):
+def largest_bisector(query, p, zp, dp, low_c, points, duplicate):
     """Max over c of N(p, c) for one p: only c no farther than p can give it, and those first whose upper bound is highest."""
     rows = np.flatnonzero(low_c <= dp * ROOM)
     gap, room = points.squares_between(rows, np.array([p]))
@@ -82,7 +82,7 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
     near, _, dc = nearest_of(query, low_c, points, NEAR)
     best_rows, zp, dp = nearest_of(query, low_p, points)
     found, full = int(best_rows[0]), 1
-    best = _largest(query, found, zp[0], dp[0], low_c, points, duplicate)
+    best = largest_bisector(query, found, zp[0], dp[0], low_c, points, duplicate)
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM)
     rows = rows[rows != found]
     rows = rows[low_p[rows].argsort(kind="stable")]
@@ -94,7 +94,7 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
             if bound[i] >= best:
                 break
             zp = points.wide_rows(some[i : i + 1])[0] - query
-            value, full = _largest(query, some[i], zp, zp @ zp, low_c, points, duplicate), full + 1
+            value, full = largest_bisector(query, some[i], zp, zp @ zp, low_c, points, duplicate), full + 1
             if value < best:
                 best, found = value, int(some[i])
         at, scanned, size = at + size, scanned + len(some), min(2 * size, LARGEST_BLOCK)

@@ -36,6 +36,7 @@ class MaximalZone(Separation):
     Each distance is a projection on the Voronoi cell of x'' among F, found by cutting planes: non-negative least squares on the nearest
     bisectors, adding those the solution violates. Cells that :class:`FastSeparation` or :class:`PairwiseSeparation` show to be farther
     are never visited. Use it to certify how far an input may move; for calibration FastSeparation, far cheaper, does as well.
+    A point of the predicted class that lies on one of another is never strictly nearest, but no zone reaches beyond it either.
     In magnitude fast separation <= pairwise separation <= this <= the distance to the nearest point of the other side.
 
     References
