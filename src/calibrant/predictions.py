@@ -12,6 +12,7 @@ import numpy as np
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import class_array, column_names, encode_labels, rows_named, to_array, weights
 from calibrant.errors import InputError
+from calibrant.rows import take_rows
 
 __all__ = ["Predictions", "read"]
 
@@ -140,7 +141,7 @@ class Predictions:
         """The same record for some of the rows (indices, mask or slice)."""
         X = self.X
         if X is not None:
-            X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            X = X[rows] if isinstance(X, np.ndarray) else take_rows(X, np.arange(len(self))[rows])
         return replace(
             self,
             values=self.values[rows],

@@ -1,13 +1,16 @@
 """Geometric calibration: the two modes, classes, the classifier wrapper, saving."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import calibrant as cb
 from calibrant._kernels.exact_scores import clipped_logs
-from calibrant.errors import InputError, SparseDataWarning
+from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning
 from calibrant.metrics import brier_score, log_loss
+from calibrant.neighbors.exact import ExactIndex
 from calibrant.testing import check_calibrator
 
 
@@ -46,6 +49,47 @@ def test_combined_beats_the_score_alone_and_separation_alone(problem):
     assert losses[0] < losses[1] - 0.02, losses
     assert losses[0] < losses[2] + 1e-3, losses
     assert brier_score(right, both) < brier_score(right, alone)
+
+
+@pytest.mark.parametrize("mode", ["combined", "paper"])
+def test_points_are_added_by_the_labels_of_the_fit(problem, mode):
+    """The classes are not in ascending order, and not 0..K-1: positions would put points in the wrong class."""
+    (X_train, y_train, _), (X, y, P), (X_test, _, P_test) = problem
+    names = np.array(["two", "zero", "one"])
+    options = {"classes": names}
+    whole = cb.GeometricCalibrator(mode, **options).fit(P, names[y], X=X, reference=(X_train, names[y_train]))
+    some = cb.GeometricCalibrator(mode, **options).fit(P, names[y], X=X, reference=(X_train[:-50], names[y_train[:-50]]))
+    assert some.add(X_train[-50:], names[y_train[-50:]]) is some
+    np.testing.assert_allclose(some.signal_.score(P_test, X=X_test), whole.signal_.score(P_test, X=X_test), atol=1e-12)
+    with pytest.raises(InputError, match="only the classes"):
+        some.add(X_train[:1], ["three"])
+    with pytest.raises(InputError, match="Margin keeps none"):
+        cb.GeometricCalibrator(signal=cb.Margin()).fit(P, y).add(X_train[:1], [0])
+
+
+def test_the_training_rows_themselves_are_warned_of(problem):
+    X, y, P = problem[0]
+    with pytest.warns(CalibrationWarning, match="training rows of reference themselves"):
+        cb.GeometricCalibrator().fit(P, y, X=X, reference=(X, y))
+
+
+@pytest.mark.parametrize("wrong", [{"signal": "fast"}, {"signal": cb.FastSeparation(features=3)}, {"signal": cb.FastSeparation(points=3)},
+                                   {"signal": cb.FastSeparation(index=ExactIndex)}])  # fmt: skip
+def test_parts_of_the_wrong_kind_are_named(problem, wrong):
+    with pytest.raises(InputError, match="must be a"):
+        _fitted(problem, **wrong)
+
+
+def test_rows_of_weight_zero_may_be_of_any_frame(problem):
+    (X_train, y_train, _), (X, y, P), _ = problem
+    weight = np.ones(len(y))
+    weight[::7] = 0.0
+    fits = [
+        cb.GeometricCalibrator().fit(P, y, sample_weight=weight, X=frame(X), reference=(frame(X_train), y_train)).coefficients_
+        for frame in (np.asarray, pd.DataFrame, pl.DataFrame)
+    ]
+    assert (fits[0] == fits[1]).all()
+    assert (fits[0] == fits[2]).all()
 
 
 def test_combined_is_the_logistic_it_says(problem):

@@ -145,7 +145,7 @@ def test_added_points_are_as_if_there_from_the_start():
         some = cb.FastSeparation(metric, scale="none").fit(P, predicted, X=X, reference=(X_train[:200], y[:200]))
         some.add(X_train[200:250], y[200:250]).add(X_train[250:], y[250:].tolist())
         np.testing.assert_allclose(some.score(P, X=X), brute(X, predicted, X_train, y, metric), atol=1e-12)
-    with pytest.raises(InputError, match="classes known"):
+    with pytest.raises(InputError, match="only the classes"):
         some.add(X_train[:1], [7])
 
 

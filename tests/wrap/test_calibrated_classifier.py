@@ -237,6 +237,10 @@ def test_reference_may_have_the_models_own_labels(two):
     for calibrator, (fit_rows, _) in zip(clf.calibrators_, StratifiedKFold(3).split(X, y), strict=True):
         own = GaussianNB().fit(X[fit_rows], names[fit_rows]).predict(X[fit_rows])
         np.testing.assert_array_equal(calibrator.reference_[1], own == "yes")
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=(X[:200], y[:20]))
+    with pytest.raises(InputError, match="the pair"):
+        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=X[:200])
     with pytest.raises(InputError, match="reference_labels"):
         CalibratedClassifier(GaussianNB(), reference_labels="own").fit(X, y)
 

@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.papers.geometric import data, measure, methods, models, pictures
 from benchmarks.papers.geometric.authors import authors_way
 
+import calibrant as cb
 from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
 from calibrant.neighbors.reductions.images import AveragePool, BilinearResize, Grayscale, MaxPool
 from calibrant.neighbors.reductions.points import ClassCentroids, RandomSubset
@@ -66,7 +67,7 @@ def grey(split):
 def one(problem, options):
     """Measures, throughput and bytes of one reduction, and the scores."""
     P, X, y = problem.said, problem.features, problem.y
-    signal = methods.cb.FastSeparation(scale="none", **options)
+    signal = cb.FastSeparation(scale="none", **options)
     began = time.process_time()
     signal.fit(P["validation"], y["validation"], X=X["validation"], reference=(X["train"], y["train"]))
     built = time.process_time()
@@ -101,7 +102,7 @@ def singles(problem, signal, scores):
 def figure_5(problem, scores):
     """[[mean separation, share right, isotonic, sigmoid] of each group of validation rows]."""
     score, right = scores["validation"], problem.correct["validation"]
-    fits = [m.fit(score, right) for m in (methods.cb.Isotonic(), methods.cb.Platt(scale="probability"))]
+    fits = [m.fit(score, right) for m in (cb.Isotonic(), cb.Platt(scale="probability"))]
     groups = np.array_split(np.argsort(score), GROUPS)
     return [[float(v) for v in (score[g].mean(), right[g].mean(), *(f.predict(score[g].mean()[None])[0] for f in fits))] for g in groups]
 
@@ -121,10 +122,10 @@ def run(name, kind, seed, options):
     missing = [case for case in cases(split, options.steps) if (label, kind, seed, *case[:2]) not in known]
     if missing:
         said, _, _ = models.fitted(kind, name, seed, split, options)
-        pictures = {False: split.X} | ({True: grey(split)} if any(case[2] for case in missing) else {})
+        images = {False: split.X} | ({True: grey(split)} if any(case[2] for case in missing) else {})
     for reduction, t, is_grey, made in missing:
         print(f"{label}, shuffle {seed + 1}: {reduction} {t}", file=sys.stderr, flush=True)
-        problem = methods.Problem(label, split, said, features=pictures[is_grey])
+        problem = methods.Problem(label, split, said, features=images[is_grey])
         found, scores = one(problem, made)
         record = {"data": label, "model": kind, "seed": seed, "reduction": reduction, "t": t} | found
         if reduction == "none":

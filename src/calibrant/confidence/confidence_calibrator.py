@@ -80,10 +80,13 @@ class ConfidenceCalibrator(Calibrator):
 
     def _fit(self, record):
         self.signal_ = TopProbability() if self.signal is None else clone(self.signal)
-        template = Isotonic() if self.map is None else self.map
-        _check_domains(self.signal_, template)
+        _check_domains(self.signal_, Isotonic() if self.map is None else self.map)
         self.signal_._fit(record)
-        score = self.signal_._score(record)
+        self._fit_map(record, self.signal_._score(record))
+
+    def _fit_map(self, record, score):
+        """What comes after the signal, from its scores of the record."""
+        template = Isotonic() if self.map is None else self.map
         self.map_, self.maps_, self.rate_ = None, {}, None
         if self.per_class:
             self._fit_classes(template, record, score)

@@ -6,19 +6,21 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.calibrator import Calibrator
+from calibrant._base.calibrator import Calibrator, require_fitted
 from calibrant._base.class_rates import ClassRates
+from calibrant._base.signal import Signal
 from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import CalibrationWarning, FitWarning, InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.signals.fast_separation import FastSeparation
 
 __all__ = ["GeometricCalibrator"]
 
 MODES = ("combined", "paper")
+SAMPLE = 100
 
 
 class GeometricCalibrator(Calibrator):
@@ -97,7 +99,7 @@ class GeometricCalibrator(Calibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The signal decides what is needed beside P."""
-        needs = (self.signal or FastSeparation()).tags
+        needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
             random=needs.random or (self.map is not None and self.map.tags.random),
@@ -105,6 +107,11 @@ class GeometricCalibrator(Calibrator):
             needs_reference=needs.needs_reference,
             label="geometric separation",
         )
+
+    def _unfitted_signal(self):
+        if not (self.signal is None or isinstance(self.signal, Signal)):
+            raise InputError(f"signal must be a signal, such as FastSeparation(); got {self.signal!r}.")
+        return FastSeparation() if self.signal is None else self.signal
 
     @classmethod
     def _examples(cls):
@@ -115,9 +122,34 @@ class GeometricCalibrator(Calibrator):
         """Bytes of the training set as kept."""
         return self.signal_.nbytes_
 
+    def add(self, X, y):
+        """Add training points to the fitted signal, in place; what was fitted on the validation rows stays.
+
+        Parameters
+        ----------
+        X : (n, ...) features
+        y : (n,) their labels, of the classes known at fit
+
+        Returns
+        -------
+        self
+        """
+        require_fitted(self, "signal_")
+        if not hasattr(self.signal_, "add"):
+            raise InputError(f"points are added to a separation signal; {type(self.signal_).__name__} keeps none; fit again.")
+        self.signal_.add(X, y)
+        return self
+
     def _fit(self, record):
         if self.mode not in MODES:
             raise InputError(f'mode must be "combined" or "paper"; got {self.mode!r}.')
+        if _same_rows(record):
+            warnings.warn(
+                "X holds the training rows of reference themselves, each at distance 0 from itself, which says nothing of new rows; "
+                "pass predictions and features of rows that the model was not trained on.",
+                CalibrationWarning,
+                stacklevel=4,
+            )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
             raise InputError('map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".')
         if self.mode == "paper":
@@ -126,21 +158,20 @@ class GeometricCalibrator(Calibrator):
             self._fit_combined(record)
 
     def _fit_paper(self, record):
-        self.calibrator_ = ConfidenceCalibrator(
-            signal=self.signal or FastSeparation(), map=self.map or Isotonic(), per_class=self.per_class
-        )
+        self.calibrator_ = ConfidenceCalibrator(signal=self._unfitted_signal(), map=self.map or Isotonic(), per_class=self.per_class)
         self.calibrator_._fit(record)
         if self.unweighted:
-            _, value = np.unique(self.calibrator_.signal_._score(record), return_inverse=True)
+            score = self.calibrator_.signal_._score(record)
+            _, value = np.unique(score, return_inverse=True)
             each = record.weights / np.bincount(value, weights=record.weights)[value]
-            self.calibrator_._fit(replace(record, weight=each))
+            self.calibrator_._fit_map(replace(record, weight=each), score)
         self.signal_, self.rate_ = self.calibrator_.signal_, self.calibrator_.rate_
         self.coefficients_ = self.limits_ = None
         self.status_ = getattr(self.calibrator_, "status_", "exact")
 
     def _fit_combined(self, record):
         self.calibrator_ = self.rate_ = None
-        self.signal_ = clone(FastSeparation() if self.signal is None else self.signal)
+        self.signal_ = clone(self._unfitted_signal())
         self.signal_._fit(record)
         self.limits_ = inner_limits(record.confidence, record.weights.sum())
         columns = self._columns(record)
@@ -184,6 +215,13 @@ def _fit_rows(columns, correct, weight):
     if status != "converged":
         warnings.warn(f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the signal.", FitWarning, stacklevel=6)
     return theta, status
+
+
+def _same_rows(record):
+    """Whether the first rows calibrated on are the first of as many training rows."""
+    X, (X_train, _) = record.X, record.reference or (None, None)
+    arrays = isinstance(X, np.ndarray) and isinstance(X_train, np.ndarray)
+    return arrays and X.shape == X_train.shape and np.array_equal(X[:SAMPLE], X_train[:SAMPLE])
 
 
 def _loss(theta, columns, target, weight):

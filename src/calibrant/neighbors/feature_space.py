@@ -6,25 +6,29 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._base.saving import Saved
-from calibrant.arrays import to_array
+from calibrant.arrays import column_names, to_array
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.rows import n_rows
 
 __all__ = ["FeatureSpace"]
 
 SCALES = ("auto", "standard", "none")
 BLOCK_ROWS = 8_192
-#: Columns are on one scale where more than half of them span at least half of the widest one's span.
-SAME_SPAN, SHARE = 0.5, 0.5
-#: Standard deviations this many times apart are orders of magnitude.
+#: Columns are on one scale where more than half of them span at least half of the widest one's span, and next to none (the border of
+#: pictures) is orders of magnitude narrower.
+SAME_SPAN, SHARE, NARROW_SHARE = 0.5, 0.5, 0.05
+#: Standard deviations or spans this many times apart are orders of magnitude.
 ORDERS = 100.0
+#: Numbers whose squares and their sums stay within float64.
+LARGEST, SMALLEST = 1e150, 1e-152
 
 
 class FeatureSpace(Saved):
     """Features of any shape as (n, d) numbers on one scale.
 
     ``features`` is None, a callable X -> array (a network's hidden layer), or a scikit-learn transformer, which is fitted on the training
-    points. ``scale`` "standard" divides every column by its standard deviation, "none" leaves it, and "auto" leaves images (8-bit
-    integers, or more than two dimensions) and columns on one scale, and standardises other columns.
+    points. ``scale`` "standard" divides every column by its standard deviation, "none" leaves it, and "auto" leaves images (more than two
+    dimensions), 8-bit integers and columns on one scale, and standardises other columns. Columns of a data frame are taken by their names.
     """
 
     def __init__(self, features=None, scale="auto"):
@@ -35,17 +39,21 @@ class FeatureSpace(Saved):
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         if self.scale not in SCALES:
             raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
-        self.features_ = self.features
+        self.features_, self.names_ = self.features, column_names(X)
+        if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
+            raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
             self.features_ = clone(self.features).fit(X, group)
         image = len(getattr(X, "shape", ())) > 2 or getattr(X, "dtype", None) == np.uint8
         points = self.transform(X)
         self.n_features_ = points.shape[1]
+        _need_size(points)
         self.column_scale_ = None if self.scale == "none" or (self.scale == "auto" and image) else self._column_scale(points)
         return points
 
     def transform(self, X):
         """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays one)."""
+        n, X = n_rows(X), self._ordered(X)
         if self.features_ is not None:
             X = self._featured(X)
         plain = isinstance(X, np.ndarray) and X.dtype.kind in "uif" and not np.ma.isMaskedArray(X)
@@ -53,6 +61,8 @@ class FeatureSpace(Saved):
         if out.dtype == np.float16:
             out = out.astype(np.float64)
         out = out.reshape(len(out), -1)
+        if len(out) != n:
+            raise InputError(f"features must give one row for each of the {n} rows of X; got {len(out)}.")
         if out.dtype.kind == "f":
             for start in range(0, len(out), BLOCK_ROWS):
                 _need_finite(out[start : start + BLOCK_ROWS], start)
@@ -71,7 +81,17 @@ class FeatureSpace(Saved):
         function = getattr(self.features_, "transform", self.features_)
         if not isinstance(X, np.ndarray) or len(X) <= BLOCK_ROWS:
             return function(X)
-        return np.concatenate([np.asarray(function(X[start : start + BLOCK_ROWS])) for start in range(0, len(X), BLOCK_ROWS)])
+        return np.concatenate([to_array(function(X[start : start + BLOCK_ROWS]), "features") for start in range(0, len(X), BLOCK_ROWS)])
+
+    def _ordered(self, X):
+        """A data frame with its columns in the order of the training data's."""
+        names = column_names(X)
+        if self.names_ is None or names is None or names == self.names_:
+            return X
+        odd = sorted(map(str, set(names) ^ set(self.names_)))
+        if odd or len(names) != len(self.names_):
+            raise InputError(f"X must have the columns of the training data; only one of the two has {odd[:6]}; rename or drop them.")
+        return X[self.names_]
 
     def _column_scale(self, points):
         """(d,) factors of the columns, or None where they are on one scale already."""
@@ -80,7 +100,8 @@ class FeatureSpace(Saved):
         varying = span > 0.0
         if not varying.any():
             return None
-        if self.scale == "auto" and (span[varying] >= SAME_SPAN * span.max()).mean() > SHARE:
+        wide, narrow = (span[varying] >= SAME_SPAN * span.max()).mean(), (span[varying] * ORDERS < span.max()).mean()
+        if self.scale == "auto" and wide > SHARE and narrow <= NARROW_SHARE:
             return None
         spread = np.sqrt(np.maximum(square - mean**2, 0.0))
         varying &= spread > 1e-9 * span
@@ -109,6 +130,20 @@ def _column_sums(points):
 
 
 def _need_finite(block, start):
-    bad = ~np.isfinite(block).all(axis=1)
+    # Written so that what is not a number is bad.
+    bad = ~(np.abs(block) <= LARGEST).all(axis=1)
     if bad.any():
-        raise InputError(f"X must be finite; row {start + int(bad.argmax())} is not ({int(bad.sum())} such rows); repair or drop them.")
+        rule = f"finite and at most {LARGEST:.0e} in size"
+        raise InputError(
+            f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} such rows); repair, scale or drop them."
+        )
+
+
+def _need_size(points):
+    if points.dtype.kind != "f":
+        return
+    largest = max(float(np.abs(points[start : start + BLOCK_ROWS]).max()) for start in range(0, len(points), BLOCK_ROWS))
+    if 0.0 < largest < SMALLEST:
+        raise InputError(
+            f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got at most {largest:.2g}; scale it up."
+        )

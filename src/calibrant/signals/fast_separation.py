@@ -4,6 +4,7 @@ import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
+from calibrant.neighbors.index import NeighborIndex
 from calibrant.signals.separation import Separation
 
 __all__ = ["FastSeparation"]
@@ -83,6 +84,8 @@ class FastSeparation(Separation):
         return [cls(), cls("l1"), cls("linf"), cls(scale="standard")]
 
     def _make_index(self):
+        if not (self.index is None or isinstance(self.index, NeighborIndex)):
+            raise InputError(f"index must be a NeighborIndex, such as ExactIndex(); got {self.index!r}.")
         index = ExactIndex(self.metric) if self.index is None else type(self.index)(**self.index.get_params(deep=False))
         if index.metric != self.metric:
             raise InputError(f"metric must be that of the index; got {self.metric!r} and an index for {index.metric!r}.")

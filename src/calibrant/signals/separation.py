@@ -3,11 +3,10 @@
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.signal import Signal
 from calibrant._base.tags import SignalTags
+from calibrant.arrays import encode_labels
 from calibrant.errors import InputError
 from calibrant.neighbors.feature_space import FeatureSpace
 
@@ -38,10 +37,13 @@ class Separation(Signal):
     def _fit(self, record):
         if record.reference is None:
             raise InputError(f"{type(self).__name__} needs reference=(X_train, y_train), the model's own training data; got None.")
+        self.classes_ = record.classes
         X, labels = record.reference
         if len(labels) == 0:
             raise InputError("reference must hold at least one training row; got none.")
         if self.points is not None:
+            if not hasattr(self.points, "reduce"):
+                raise InputError(f"points must be a reduction of the training set, such as RandomSubset(2); got {self.points!r}.")
             X, labels = self.points.reduce(X, labels)
         self.space_ = FeatureSpace(self.features, self.scale)
         rows = self.space_.fit(X, labels)
@@ -60,17 +62,10 @@ class Separation(Signal):
         self
         """
         require_fitted(self, "index_")
-        known = self.classes_.tolist() if hasattr(self, "classes_") else list(range(len(self.index_.points_.offsets) - 1))
-        position = {label: k for k, label in enumerate(known)}
-        labels = np.asarray(y).tolist()
-        unknown = sorted({str(v) for v in labels if v not in position})
-        if unknown:
-            raise InputError(f"y must hold classes known at fit; got {unknown[:6]}; fit again with classes= naming them.")
         rows = self.space_.transform(X)
-        if len(rows) != len(labels):
-            raise InputError(f"y must have one label for each of the {len(rows)} rows of X; got {len(labels)}.")
+        labels, _ = encode_labels(y, self.classes_, len(rows), len(self.classes_))
         if len(rows):
-            self.index_.add(rows, np.array([position[v] for v in labels]))
+            self.index_.add(rows, labels)
         return self
 
     @property

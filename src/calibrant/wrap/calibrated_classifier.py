@@ -10,8 +10,8 @@ from calibrant import arrays
 from calibrant._base.default import default_calibrator
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
+from calibrant.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.model_outputs import fit_model, is_fitted, kind_of_output, model_output, with_weight
-from calibrant.wrap.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.splits import make_splits, refuse_prefit
 
 __all__ = ["CalibratedClassifier"]
@@ -172,8 +172,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _labelled(self, model, reference):
         """The model's training rows with the labels asked for."""
-        if reference is None or self.reference_labels == "true":
-            return reference
+        if self.reference_labels == "true" or not (isinstance(reference, tuple | list) and len(reference) == 2):
+            return reference  # the door refuses what is no pair
+        check_consistent_length(*reference)
         return reference[0], self.classes_[self._values(model, reference[0]).argmax(axis=1)]
 
     def _values(self, model, X):

@@ -10,8 +10,8 @@ from calibrant._base.default import default_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
+from calibrant.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.model_outputs import is_fitted, model_forecast, one_or_several, with_weight
-from calibrant.wrap.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.splits import refuse_prefit
 
 __all__ = ["CalibratedRegressor"]
