@@ -1,5 +1,8 @@
 """What can go wrong, by name: the few errors and warnings that calibrant adds to Python's own."""
 
+import sys
+import warnings
+
 __all__ = [
     "CalibrationWarning",
     "FitWarning",
@@ -7,6 +10,7 @@ __all__ = [
     "MissingDependencyError",
     "SavedFileError",
     "SparseDataWarning",
+    "warn",
 ]
 
 
@@ -32,3 +36,11 @@ class FitWarning(CalibrationWarning):
 
 class SparseDataWarning(CalibrationWarning):
     """Too few rows in some class or bin for its estimate to mean much; the message says how few."""
+
+
+def warn(message, category=CalibrationWarning):
+    """Warn at the line of the user's own code, however deep inside calibrant the reason is found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "calibrant":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,11 +1,10 @@
 """Per predicted class: how many were right and wrong, the rate to fall back on, and the warning that says so."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant.errors import SparseDataWarning
+from calibrant.errors import SparseDataWarning, warn
 
 __all__ = ["MIN_ROWS", "ClassRates"]
 
@@ -39,16 +38,15 @@ class ClassRates:
         overall = (self.right.sum() + 0.5) / (total.sum() + 1.0)
         return np.where(total > 0.0, (self.right + 0.5) / (total + 1.0), overall)
 
-    def warn(self, classes, stacklevel):
+    def warn(self, classes):
         """One SparseDataWarning that names the classes without enough rows; none when all have them."""
         sparse = np.flatnonzero(~self.enough)
         if not len(sparse):
             return
         named = [f"{classes[k]} ({self.right[k]:g} right, {self.wrong[k]:g} wrong)" for k in sparse[:6]]
         more = f" and {len(sparse) - 6} more" if len(sparse) > 6 else ""
-        warnings.warn(
+        warn(
             f"{len(sparse)} of {len(classes)} predicted classes have fewer than {MIN_ROWS} right or {MIN_ROWS} wrong rows: "
             f"{', '.join(named)}{more}; each gets its own rate, (right + 1/2) / (n + 1), as a constant confidence.",
             SparseDataWarning,
-            stacklevel=stacklevel,
         )

@@ -1,8 +1,6 @@
 """Saying aloud that an optimiser did not end as it should."""
 
-import warnings
-
-from calibrant.errors import FitWarning
+from calibrant.errors import FitWarning, warn
 
 __all__ = ["warn_unless_converged"]
 
@@ -10,4 +8,4 @@ __all__ = ["warn_unless_converged"]
 def warn_unless_converged(name, status, gradient, advice):
     """FitWarning with the status, the gradient left over and what to do; nothing for "converged"."""
     if status != "converged":
-        warnings.warn(f"{name} ended {status} with a gradient of {gradient:.1e}; {advice}.", FitWarning, stacklevel=5)
+        warn(f"{name} ended {status} with a gradient of {gradient:.1e}; {advice}.", FitWarning)

@@ -96,7 +96,7 @@ class ConfidenceCalibrator(Calibrator):
 
     def _fit_classes(self, template, record, score):
         rates = ClassRates.count(record)
-        rates.warn(record.classes, stacklevel=6)
+        rates.warn(record.classes)
         self.rate_ = rates.shrunk
         enough = np.flatnonzero(rates.enough)
         if len(enough):

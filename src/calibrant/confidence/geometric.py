@@ -1,6 +1,5 @@
 """Confidence from the training set: how separated the predicted class is, alone or beside the model's score."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.errors import CalibrationWarning, FitWarning, InputError
+from calibrant.errors import CalibrationWarning, FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.signals.fast_separation import FastSeparation
 
@@ -144,11 +143,10 @@ class GeometricCalibrator(Calibrator):
         if self.mode not in MODES:
             raise InputError(f'mode must be "combined" or "paper"; got {self.mode!r}.')
         if _same_rows(record):
-            warnings.warn(
+            warn(
                 "X holds the training rows of reference themselves, each at distance 0 from itself, which says nothing of new rows; "
                 "pass predictions and features of rows that the model was not trained on.",
                 CalibrationWarning,
-                stacklevel=4,
             )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
             raise InputError('map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".')
@@ -179,7 +177,7 @@ class GeometricCalibrator(Calibrator):
             self.coefficients_, self.status_ = _fit_rows(columns, record.correct, record.weights)
             return
         rates = ClassRates.count(record)
-        rates.warn(record.classes, stacklevel=5)
+        rates.warn(record.classes)
         self.rate_ = rates.shrunk
         self.coefficients_ = np.full((record.n_classes, 4), np.nan)
         for k in np.flatnonzero(rates.enough):
@@ -213,7 +211,7 @@ def _fit_rows(columns, correct, weight):
     if bent_status == "converged" and _loss(bent, columns, target, weight) < _loss(theta, columns, target, weight) - _price(weight):
         theta, status = np.array(bent), bent_status
     if status != "converged":
-        warnings.warn(f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the signal.", FitWarning, stacklevel=6)
+        warn(f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the signal.", FitWarning)
     return theta, status
 
 

@@ -1,6 +1,5 @@
 """Confidence as a ratio of two kernel densities, with the bandwidth at which the curve stops wiggling."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from calibrant._base.tags import MapTags
 from calibrant._kernels import bandwidth_search as search
 from calibrant._kernels import kernel_sums
 from calibrant._kernels.intervals import beta_interval
-from calibrant.errors import FitWarning, InputError, SparseDataWarning
+from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 
 __all__ = ["KernelDensity"]
 
@@ -111,7 +110,7 @@ class KernelDensity(Map):
         _warn_sparse(maps, sparse)
         calm = [m.status_ != "not calm" for m in maps]
         if not all(calm):
-            warnings.warn(f"no bandwidth made the curve calm in {calm.count(False)} fits; the largest was used.", FitWarning, stacklevel=4)
+            warn(f"no bandwidth made the curve calm in {calm.count(False)} fits; the largest was used.", FitWarning)
         return maps
 
     def _check(self):
@@ -167,10 +166,9 @@ class KernelDensity(Map):
         if not isinstance(self.bandwidth, str):
             width = self.bandwidth / step
             if (width < search.SMALLEST_WIDTH).any():
-                warnings.warn(
+                warn(
                     f"bandwidth={self.bandwidth:g} is finer than the grid of {GRID} scores; two of its steps are used where it is.",
                     FitWarning,
-                    stacklevel=6,
                 )
             return np.maximum(width, search.SMALLEST_WIDTH), calm, [[] for _ in mass]
         if self.bandwidth == "b_opt":
@@ -202,9 +200,8 @@ def _warn_sparse(maps, sparse):
     if len(maps) > 1:
         told = [f"class {m} has {what}" for m, what in zip(sparse, told, strict=True)]
     more = f" and {len(told) - 5} more" if len(told) > 5 else ""
-    warnings.warn(
+    warn(
         f"fewer than {MIN_ROWS} right or {MIN_ROWS} wrong predictions ({'; '.join(told[:5])}{more}): "
         "their confidence is the class rate, the same for every score.",
         SparseDataWarning,
-        stacklevel=5,
     )

@@ -1,7 +1,5 @@
 """A sigmoid of a quadratic function of the log-odds."""
 
-import warnings
-
 import numpy as np
 
 from calibrant._base.map import Map
@@ -9,7 +7,7 @@ from calibrant._base.options import require_not_negative
 from calibrant._base.tags import MapTags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_logistic, sigmoid, smoothed_targets
-from calibrant.errors import FitWarning
+from calibrant.errors import FitWarning, warn
 
 __all__ = ["QuadraticScaling"]
 
@@ -91,7 +89,7 @@ class QuadraticScaling(Map):
         if slopes.min() < 0.0 < slopes.max():
             turn = -0.5 * self.linear_ / self.quadratic_
             message = f"the quadratic map turns at log-odds {turn:.3g}, inside the data ({low:.3g} to {high:.3g}); pass monotone=True."
-            warnings.warn(message, FitWarning, stacklevel=4)
+            warn(message, FitWarning)
 
     def _logit(self, score):
         low, high = clipped_logs(score, self.limits_)

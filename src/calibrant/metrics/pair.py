@@ -1,6 +1,5 @@
 """Metrics of one probability against one outcome: the top label's, the positive class's, or any class's."""
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from calibrant._base.metric import Interval, WholeMetric
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.simulated_limits import simulated_limits
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 
 __all__ = ["PairMetric", "target_pair"]
 
@@ -63,11 +62,10 @@ class PairMetric(WholeMetric):
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        warnings.warn(
+        warn(
             f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99 times of 100, by the size of the data; "
             "see the documentation's table of coverage, or use expected_calibration_error.",
             CalibrationWarning,
-            stacklevel=3,
         )
         score, hit = target_pair(record, self.target)
         weight, plain = record.weights, self._value(record)

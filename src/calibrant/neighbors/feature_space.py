@@ -1,13 +1,11 @@
 """From what the user holds to the coordinates in which distances are taken."""
 
-import warnings
-
 import numpy as np
 from sklearn.base import clone
 
 from calibrant._base.saving import Saved
 from calibrant.arrays import column_names, to_array
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.rows import n_rows
 
 __all__ = ["FeatureSpace"]
@@ -107,11 +105,10 @@ class FeatureSpace(Saved):
         varying &= spread > 1e-9 * span
         if self.scale == "auto" and spread[varying].max() > ORDERS * spread[varying].min():
             ratio = spread[varying].max() / spread[varying].min()
-            warnings.warn(
+            warn(
                 f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so they are standardised before distances "
                 'are taken; pass scale="standard" to do so silently, or scale="none" for the raw columns.',
                 CalibrationWarning,
-                stacklevel=8,
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
 

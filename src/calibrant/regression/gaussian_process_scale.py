@@ -1,6 +1,5 @@
 """A factor on the standard deviations that changes smoothly with them: GP-Normal."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from calibrant._base.solving import one_blas_thread
 from calibrant._base.status import warn_unless_converged
 from calibrant._base.tags import Tags
 from calibrant._kernels.gaussian_scale import pool, radial, search
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.regression.std_scaling import StdScaling
 
 __all__ = ["GaussianProcessScale"]
@@ -91,7 +90,7 @@ class GaussianProcessScale(RegressionCalibrator):
 
     def _fit_output(self, record):
         if not record.error.any():
-            warnings.warn("GaussianProcessScale saw no error at all; the std are left as they are.", FitWarning, stacklevel=4)
+            warn("GaussianProcessScale saw no error at all; the std are left as they are.", FitWarning)
             return self._learned(1.0, "no error")
         scale = StdScaling()._fit_output(record)["scale_"]
         columns = self._columns(record.forecast)

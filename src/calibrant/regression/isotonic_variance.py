@@ -1,6 +1,5 @@
 """Isotonic regression of the squared error on the predicted variance."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from calibrant._base.regression import RegressionCalibrator
 from calibrant._base.tags import Tags
 from calibrant._kernels.pava import pool_ties, pooled_blocks_of
-from calibrant.errors import FitWarning
+from calibrant.errors import FitWarning, warn
 
 __all__ = ["IsotonicVariance"]
 
@@ -63,7 +62,7 @@ class IsotonicVariance(RegressionCalibrator):
     def _fit_output(self, record):
         squared = np.square(record.error)
         if not squared.any():
-            warnings.warn("IsotonicVariance saw no error at all; the standard deviations are left as they are.", FitWarning, stacklevel=4)
+            warn("IsotonicVariance saw no error at all; the standard deviations are left as they are.", FitWarning)
             return {"knots_": np.ones(1), "values_": np.ones(1), "status": "no error"}
         std, mass, mean = pool_ties(record.std, squared, record.weights)
         first, value, weight = pooled_blocks_of(mean, mass)

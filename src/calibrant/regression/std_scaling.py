@@ -1,13 +1,12 @@
 """One factor for all standard deviations."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
 
 from calibrant._base.regression import RegressionCalibrator
 from calibrant._base.tags import Tags
-from calibrant.errors import FitWarning
+from calibrant.errors import FitWarning, warn
 
 __all__ = ["StdScaling"]
 
@@ -54,7 +53,7 @@ class StdScaling(RegressionCalibrator):
         size = np.abs(record.standardised)
         largest = float(size.max())
         if largest == 0.0:
-            warnings.warn("StdScaling saw no error at all; the standard deviations are left as they are.", FitWarning, stacklevel=4)
+            warn("StdScaling saw no error at all; the standard deviations are left as they are.", FitWarning)
             return {"scale_": 1.0, "status": "no error"}
         return {"scale_": largest * float(np.sqrt(np.average(np.square(size / largest), weights=record.weight)))}
 

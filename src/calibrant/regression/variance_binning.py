@@ -1,6 +1,5 @@
 """Histogram binning of the standard deviation."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from calibrant._base.regression import RegressionCalibrator
 from calibrant._base.tags import Tags
 from calibrant._kernels.spread_bins import enough_bins, spread_bins
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["VarianceBinning"]
 
@@ -72,7 +71,7 @@ class VarianceBinning(RegressionCalibrator):
     def _fit_output(self, record):
         squared, weight = np.square(record.error), record.weights
         if not squared.any():
-            warnings.warn("VarianceBinning saw no error at all; the standard deviations are left as they are.", FitWarning, stacklevel=4)
+            warn("VarianceBinning saw no error at all; the standard deviations are left as they are.", FitWarning)
             return {"edges_": np.zeros(0), "values_": np.zeros(0), "status": "no error"}
         group, _, _, error = spread_bins(record.std, squared, weight, enough_bins(self.n_bins, weight.sum()))
         low, high = np.full(len(error), np.inf), np.zeros(len(error))

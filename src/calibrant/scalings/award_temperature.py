@@ -1,6 +1,5 @@
 """Temperature scaling with awards: the predicted class gets a bonus of its own before the scaling."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from calibrant._base.calibrator import Calibrator
 from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["AwardTemperature"]
 
@@ -94,11 +93,10 @@ class AwardTemperature(Calibrator):
         lone = (right + wrong > 0.0) & ((right == 0.0) | (wrong == 0.0)) if self.ridge == 0.0 else np.zeros(n_classes, dtype=bool)
         self.status_ = "at bound" if bound.any() or lone.any() else "converged"
         if self.status_ == "at bound":
-            warnings.warn(
+            warn(
                 f"the awards or temperatures of {int(max(bound.sum(), lone.sum()))} classes ended at a bound (no wrong or no right "
                 "predictions?); use ridge > 0.",
                 FitWarning,
-                stacklevel=3,
             )
 
     def _predict_proba(self, record):

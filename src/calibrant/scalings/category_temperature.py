@@ -1,6 +1,5 @@
 """Category-specific temperature scaling: one temperature for each predicted class."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from calibrant._base.calibrator import Calibrator
 from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["CategoryTemperature"]
 
@@ -88,10 +87,9 @@ class CategoryTemperature(Calibrator):
         self.temperature_ = 1.0 / beta
         self.status_ = "at bound" if bound.any() else "converged"
         if bound.any():
-            warnings.warn(
+            warn(
                 f"the temperature of {int(bound.sum())} classes ended at its bound (no wrong or no right predictions?); use ridge > 0.",
                 FitWarning,
-                stacklevel=3,
             )
 
     def _predict_proba(self, record):

@@ -1,6 +1,5 @@
 """Gaussian-process calibration: one latent function, shared by all classes, applied to every component."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from calibrant._kernels.increasing_function import evaluate, project
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.predictions import read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
@@ -174,7 +173,7 @@ class GaussianProcessCalibration(Calibrator):
         self.kernel_ = (fit.hyper.variance, fit.hyper.length, fit.hyper.noise)
         self.evidence_, self.status_ = fit.value, fit.status
         if not np.isfinite(fit.value):
-            warnings.warn("the Gaussian process's bound is not finite; look at the scores.", FitWarning, stacklevel=5)
+            warn("the Gaussian process's bound is not finite; look at the scores.", FitWarning)
         if self.monotone:
             self._project(scores, mass * weight[:, None])
 

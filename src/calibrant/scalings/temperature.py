@@ -1,6 +1,5 @@
 """Temperature scaling: one number that softens or sharpens every prediction."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant._kernels.top_label import fit_top_label, other_logits
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["TemperatureScaling"]
 
@@ -77,9 +76,7 @@ class TemperatureScaling(Calibrator):
         self.temperature_ = 1.0 / beta
         self.status_ = BOUND_OF_TEMPERATURE.get(status, status)
         if self.status_ in ("at lower bound", "at upper bound", "max steps"):
-            warnings.warn(
-                f"temperature scaling ended {self.status_}: T = {self.temperature_:g}; look at the data.", FitWarning, stacklevel=3
-            )
+            warn(f"temperature scaling ended {self.status_}: T = {self.temperature_:g}; look at the data.", FitWarning)
 
     def _predict_proba(self, record):
         return softmax(record.logits * (1.0 / self.temperature_))

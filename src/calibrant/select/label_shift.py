@@ -1,6 +1,5 @@
 """Class frequencies that differ between calibration and use: estimated from unlabelled predictions, and put right by weights."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from calibrant._base.calibrator import require_fitted
 from calibrant._base.saving import Saved
 from calibrant._kernels.bias_temperature import fit_bias_temperature
 from calibrant._kernels.softmax import softmax
-from calibrant.errors import FitWarning, InputError, SparseDataWarning
+from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 from calibrant.predictions import read
 
 __all__ = ["LabelShift"]
@@ -120,7 +119,7 @@ class LabelShift(Saved, BaseEstimator):
             p = record.weights @ own / record.weights.sum()
             weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
             if self.status_ != "converged":
-                warnings.warn("the likelihood of the class frequencies had not converged after 10,000 steps.", FitWarning, stacklevel=3)
+                warn("the likelihood of the class frequencies had not converged after 10,000 steps.", FitWarning)
             return weights
         K = record.n_classes
         joint = np.bincount(record.predicted * K + record.labels, weights=record.weights, minlength=K * K).reshape(K, K)
@@ -132,11 +131,10 @@ class LabelShift(Saved, BaseEstimator):
         weights[present] = np.maximum(np.linalg.lstsq(joint, shares, rcond=None)[0], 0.0)
         self.status_ = "converged" if self.condition_ <= ILL_CONDITIONED else "ill-conditioned"
         if self.status_ != "converged":
-            warnings.warn(
+            warn(
                 f"the confusion matrix has condition number {self.condition_:.3g}: its classes are too much confused with each other "
                 'for "bbse" to tell their frequencies; use "em", or give the frequencies.',
                 FitWarning,
-                stacklevel=3,
             )
         return weights
 
@@ -149,10 +147,9 @@ class LabelShift(Saved, BaseEstimator):
         self.frequencies_ = self.calibration_frequencies_ * self.weights_
         if absent.any():
             named = [str(c) for c in self.classes_[absent][:6]]
-            warnings.warn(
+            warn(
                 f"{int(absent.sum())} classes are absent from the calibration set ({', '.join(named)}): no weight can give them rows.",
                 SparseDataWarning,
-                stacklevel=3,
             )
 
     def sample_weight(self, y) -> np.ndarray:

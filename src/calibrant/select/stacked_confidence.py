@@ -1,6 +1,5 @@
 """Confidence of the top label from several signals at once."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from calibrant._base.tags import Tags
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
-from calibrant.errors import FitWarning, InputError
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.select.evidence import score_difference
 from calibrant.select.signal_curve import SignalCurve
 from calibrant.signals.entropy import Entropy
@@ -199,7 +198,7 @@ class StackedConfidence(Calibrator):
         fitted = rows.fit(self.bend_penalty_, self.class_penalty_)
         self.slopes_, self.level_, self.class_levels_, self.status_ = fitted
         if self.status_ != "converged":
-            warnings.warn(f"the fit ended {self.status_}; check the signals for extreme values.", FitWarning, stacklevel=3)
+            warn(f"the fit ended {self.status_}; check the signals for extreme values.", FitWarning)
 
     def _scores(self, record):
         return [signal._score(record) for signal in self.signals_]

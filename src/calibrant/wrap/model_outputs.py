@@ -1,7 +1,6 @@
 """What a fitted model says about rows, in the column order of all classes; and how it is fitted."""
 
 import inspect
-import warnings
 
 import numpy as np
 from sklearn.base import clone
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._kernels.softmax import log_softmax
 from calibrant.arrays import to_array
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
 
@@ -50,10 +49,9 @@ def with_weight(model, fit_params, sample_weight):
     steps = getattr(model, "steps", None)
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {**fit_params, f"{steps[-1][0]}__sample_weight": sample_weight}
-    warnings.warn(
+    warn(
         f"{type(model).__name__}.fit takes no sample_weight: the model is fitted without, the calibrator with the weights.",
         CalibrationWarning,
-        stacklevel=3,
     )
     return fit_params
 

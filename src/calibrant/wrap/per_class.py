@@ -68,7 +68,7 @@ class PerClass(Calibrator):
 
     def _fit(self, record):
         rates = ClassRates.count(record)
-        rates.warn(record.classes, stacklevel=4)
+        rates.warn(record.classes)
         self.rate_ = rates.shrunk
         self.calibrators_ = {
             k: fit_clone(self._template(), record.take(record.predicted == k)) for k in np.flatnonzero(rates.enough).tolist()

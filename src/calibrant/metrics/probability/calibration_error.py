@@ -1,6 +1,5 @@
 """Binned calibration errors: one template, three questions (top label, positive class, every class)."""
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,7 +10,7 @@ from calibrant._base.metric import Interval, Metric
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import binned_errors, inverted_limits
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 
 __all__ = ["BinnedCalibrationError"]
 
@@ -106,9 +105,8 @@ class BinnedCalibrationError(Metric):
 
     def _warn_where_limits_fail(self):
         if self.norm == "max":
-            warnings.warn(
+            warn(
                 "the interval of the largest gap over bins is approximate: in simulations it held the truth 82 to 100 times of 100, "
                 "even with 130 rows a bin; see the documentation's table of coverage, or use norm=1 or 2.",
                 CalibrationWarning,
-                stacklevel=4,
             )
