@@ -8,43 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from sklearn.tree import DecisionTreeClassifier
+from tests.signals.separation import SCIPY, clouds, nearest, scores
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.neighbors.exact import METRICS, ExactIndex
 
-SCIPY = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
-
 
 def brute(X, predicted, X_train, y_train, metric="l2"):
     """Definition 5, by all distances."""
-    D = cdist(X, X_train, SCIPY[metric])
-    same = y_train[None] == predicted[:, None]
-    return 0.5 * (np.where(same, np.inf, D).min(axis=1) - np.where(same, D, np.inf).min(axis=1))
-
-
-def scores(X, predicted, X_train, y_train, n_classes=None, **options):
-    """The signal's scores where the model predicts ``predicted``."""
-    P = np.eye(n_classes or int(max(predicted.max(), y_train.max())) + 1)
-    options = {"scale": "none", **options}
-    return cb.FastSeparation(**options).fit(P[predicted], predicted, X=X, reference=(X_train, y_train)).score(P[predicted], X=X)
-
-
-@st.composite
-def clouds(draw, whole=False):
-    """(queries, predicted classes, training points, labels) with every class among the labels."""
-    seed, d, n, k = draw(st.integers(0, 2**32 - 1)), draw(st.integers(1, 6)), draw(st.integers(3, 40)), draw(st.integers(2, 3))
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(k), rng.integers(0, k, n)])
-    make = (lambda m: rng.integers(-2, 3, (m, d)).astype(float)) if whole else (lambda m: rng.normal(size=(m, d)))
-    return make(8), rng.integers(0, k, 8), make(len(y)), y
+    own, other = nearest(X, predicted, X_train, y_train, metric)
+    return 0.5 * (other - own)
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
 @given(data=clouds())
 @settings(max_examples=25, deadline=None)
 def test_equals_brute_force(metric, data):
-    np.testing.assert_allclose(scores(*data, metric=metric), brute(*data, metric), atol=1e-12)
+    np.testing.assert_allclose(scores(cb.FastSeparation(metric), *data), brute(*data, metric), atol=1e-12)
 
 
 @given(data=clouds(), seed=st.integers(0, 1000))
@@ -54,7 +36,8 @@ def test_rotation_and_translation_change_nothing(data, seed):
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(X.shape[1],) * 2))[0]
     move = rng.normal(size=X.shape[1]) * 10
-    np.testing.assert_allclose(scores(X @ turn + move, predicted, X_train @ turn + move, y_train), scores(*data), atol=1e-10)
+    moved = scores(cb.FastSeparation(), X @ turn + move, predicted, X_train @ turn + move, y_train)
+    np.testing.assert_allclose(moved, scores(cb.FastSeparation(), *data), atol=1e-10)
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
@@ -62,8 +45,8 @@ def test_rotation_and_translation_change_nothing(data, seed):
 @settings(max_examples=15, deadline=None)
 def test_scale_equivariance(metric, data, factor):
     X, predicted, X_train, y_train = data
-    scaled = scores(X * factor, predicted, X_train * factor, y_train, metric=metric)
-    np.testing.assert_allclose(scaled / factor, scores(*data, metric=metric), atol=1e-10)
+    scaled = scores(cb.FastSeparation(metric), X * factor, predicted, X_train * factor, y_train)
+    np.testing.assert_allclose(scaled / factor, scores(cb.FastSeparation(metric), *data), atol=1e-10)
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
@@ -72,9 +55,8 @@ def test_scale_equivariance(metric, data, factor):
 def test_row_order_of_the_training_set_is_irrelevant(metric, data, seed):
     X, predicted, X_train, y_train = data
     order = np.random.default_rng(seed).permutation(len(y_train))
-    np.testing.assert_allclose(
-        scores(X, predicted, X_train[order], y_train[order], metric=metric), scores(*data, metric=metric), atol=1e-12
-    )
+    shuffled = scores(cb.FastSeparation(metric), X, predicted, X_train[order], y_train[order])
+    np.testing.assert_allclose(shuffled, scores(cb.FastSeparation(metric), *data), atol=1e-12)
 
 
 def test_many_dimensions_and_classes_through_the_bound():
@@ -85,7 +67,8 @@ def test_many_dimensions_and_classes_through_the_bound():
     X = centre[rng.integers(0, 12, 60)] + rng.normal(size=(60, 150)) * 2
     predicted = rng.integers(0, 12, 60)
     for metric in METRICS:
-        np.testing.assert_allclose(scores(X, predicted, X_train, y, metric=metric), brute(X, predicted, X_train, y, metric), atol=1e-11)
+        found = scores(cb.FastSeparation(metric), X, predicted, X_train, y)
+        np.testing.assert_allclose(found, brute(X, predicted, X_train, y, metric), atol=1e-11)
 
 
 def test_far_from_the_origin_stays_exact():
@@ -93,7 +76,7 @@ def test_far_from_the_origin_stays_exact():
     y = rng.integers(0, 3, 500)
     X_train, X = rng.normal(size=(500, 100)) + 1e6, rng.normal(size=(30, 100)) + 1e6
     predicted = rng.integers(0, 3, 30)
-    np.testing.assert_allclose(scores(X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-8)
+    np.testing.assert_allclose(scores(cb.FastSeparation(), X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-8)
 
 
 def test_an_outlier_of_the_training_set_does_not_hurt():
@@ -101,39 +84,45 @@ def test_an_outlier_of_the_training_set_does_not_hurt():
     y = rng.integers(0, 2, 400)
     X_train, X, predicted = rng.normal(size=(400, 80)), rng.normal(size=(20, 80)), rng.integers(0, 2, 20)
     X_train[0] = 1e9
-    np.testing.assert_allclose(scores(X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-9)
+    np.testing.assert_allclose(scores(cb.FastSeparation(), X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-9)
 
 
 def test_duplicates_across_classes_tie_at_zero():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
-    assert scores(np.array([[1.0, 1.0]]), np.array([0]), X_train, y).tolist() == [0.0]
+    assert scores(cb.FastSeparation(), np.array([[1.0, 1.0]]), np.array([0]), X_train, y).tolist() == [0.0]
 
 
 def test_a_training_point_scores_half_the_way_to_the_others():
     X_train, y = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0, 1])
-    assert scores(X_train, np.array([0, 0]), X_train, y).tolist() == [2.5, -2.5]
+    assert scores(cb.FastSeparation(), X_train, np.array([0, 0]), X_train, y).tolist() == [2.5, -2.5]
 
 
-def test_a_predicted_class_absent_from_training_is_as_dangerous_as_can_be():
-    rng = np.random.default_rng(3)
-    X_train, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
-    X = rng.normal(size=(200, 3)) * 5
-    for metric in METRICS:
-        absent = scores(X, np.full(200, 2), X_train, y, metric=metric)
-        assert len(set(absent)) == 1
-        assert absent[0] <= scores(X, rng.integers(0, 2, 200), X_train, y, metric=metric).min()
-        only = scores(X, np.zeros(200, dtype=int), X_train, np.zeros(50, dtype=int), 2, metric=metric)
-        assert (only == -absent[0]).all()
+@pytest.mark.parametrize("metric", list(METRICS))
+@given(data=clouds(), reach=st.sampled_from([1.0, 5.0, 1e4]))
+@settings(max_examples=15, deadline=None)
+def test_a_predicted_class_absent_from_training_is_as_dangerous_as_can_be(metric, data, reach):
+    """Minus the radius of the training set about its mean, beyond which no score lies; plus it where every point is of the class."""
+    X, predicted, X_train, y_train = data
+    radius = cdist(X_train.mean(axis=0)[None], X_train, SCIPY[metric]).max()
+    absent = scores(cb.FastSeparation(metric), X, np.full(len(X), 3), X_train, y_train)
+    np.testing.assert_allclose(absent, np.full(len(X), -radius), rtol=1e-12)
+    only = scores(cb.FastSeparation(metric), X, np.zeros(len(X), dtype=int), X_train, np.zeros(len(X_train), dtype=int))
+    np.testing.assert_allclose(only, np.full(len(X), radius), rtol=1e-12)
+    far = scores(cb.FastSeparation(metric), X * reach, predicted, X_train, y_train)
+    assert np.abs(far).max() <= radius + 1e-11 * reach
 
 
 def test_labels_of_the_model_are_the_papers_partition():
+    """With the model's own labels of the training set as its labels, F is what the paper writes; this model errs on one in ten."""
     rng = np.random.default_rng(4)
-    X_train, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    own = (X_train[:, 0] > 0).astype(int)
-    X = rng.normal(size=(10, 2))
-    predicted = (X[:, 0] > 0).astype(int)
-    assert not np.allclose(scores(X, predicted, X_train, own), scores(X, predicted, X_train, y))
-    assert (scores(X, predicted, X_train, own) > -np.inf).all()
+    X_train, X = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
+    y = (X_train[:, 0] + rng.normal(scale=0.7, size=60) > 0).astype(int)
+    model = DecisionTreeClassifier(max_depth=1).fit(X_train, y)
+    own, predicted = model.predict(X_train), model.predict(X)
+    by_model, by_truth = (scores(cb.FastSeparation(), X, predicted, X_train, labels) for labels in (own, y))
+    np.testing.assert_allclose(by_model, brute(X, predicted, X_train, own), atol=1e-12)
+    np.testing.assert_allclose(by_truth, brute(X, predicted, X_train, y), atol=1e-12)
+    assert (by_model != by_truth).any()
 
 
 def test_added_points_are_as_if_there_from_the_start():
@@ -204,20 +193,20 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
     monkeypatch.setattr(index["bounds"], "FEWEST_ROWS", 16)
     tracemalloc.start()
     try:
-        found = scores(X, predicted, mapped, y, metric=metric, index=ExactIndex(metric, n_directions=8))
+        found = scores(cb.FastSeparation(metric, index=ExactIndex(metric, n_directions=8)), X, predicted, mapped, y)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < mapped.nbytes / 2
-    expected = brute(X[:1].astype(float), predicted[:1], np.asarray(mapped, dtype=float), y, metric)
-    np.testing.assert_allclose(found[:1], expected, rtol=1e-12)
+    expected = brute(X.astype(float), predicted, np.asarray(mapped, dtype=float), y, metric)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_features_by_a_callable():
     rng = np.random.default_rng(10)
     X_train, y, X, predicted = rng.normal(size=(50, 6)), rng.integers(0, 2, 50), rng.normal(size=(9, 6)), rng.integers(0, 2, 9)
     layer = rng.normal(size=(6, 3))
-    got = scores(X, predicted, X_train, y, features=lambda rows: np.maximum(rows @ layer, 0.0))
+    got = scores(cb.FastSeparation(features=lambda rows: np.maximum(rows @ layer, 0.0)), X, predicted, X_train, y)
     np.testing.assert_allclose(got, brute(np.maximum(X @ layer, 0), predicted, np.maximum(X_train @ layer, 0), y), atol=1e-12)
 
 
@@ -230,18 +219,18 @@ def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
         sizes.append(len(rows))
         return rows[:, ::2] ** 2
 
-    got = scores(X, predicted, X_train, y, features=layer)
+    got = scores(cb.FastSeparation(features=layer), X, predicted, X_train, y)
     assert max(sizes) == 16
     np.testing.assert_allclose(got, brute(X[:, ::2] ** 2, predicted, X_train[:, ::2] ** 2, y), atol=1e-12)
 
 
 def test_progress_reaches_the_end():
-    seen = []
-    rng = np.random.default_rng(11)
-    scores(rng.normal(size=(700, 2)), rng.integers(0, 2, 700), rng.normal(size=(20, 2)), rng.integers(0, 2, 20),
-           progress=lambda done, total: seen.append((done, total)))  # fmt: skip
+    rng, seen = np.random.default_rng(11), []
+    signal = cb.FastSeparation(progress=lambda done, total: seen.append((done, total)))
+    scores(signal, rng.normal(size=(700, 2)), rng.integers(0, 2, 700), rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
     assert seen[-1] == (700, 700)
     assert len(seen) > 1
+    assert seen == sorted(set(seen))
 
 
 def test_bad_input_is_refused_by_name():

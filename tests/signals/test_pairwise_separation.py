@@ -5,32 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from tests.signals.separation import clouds, nearest, scores
 
 import calibrant as cb
 from calibrant.errors import InputError
-
-
-@st.composite
-def clouds(draw):
-    """(queries, predicted classes, training points, labels); whole numbers make ties and duplicates across classes."""
-    seed, d, n, k = draw(st.integers(0, 2**32 - 1)), draw(st.integers(1, 5)), draw(st.integers(2, 30)), draw(st.integers(2, 3))
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(k), rng.integers(0, k, n)])
-    make = (lambda m: rng.integers(-2, 3, (m, d)).astype(float)) if draw(st.booleans()) else (lambda m: rng.normal(size=(m, d)))
-    X_train = make(len(y))
-    return np.vstack([make(5), X_train[:1]]), rng.integers(0, k, 6), X_train, y
-
-
-def scores(signal, X, predicted, X_train, y_train):
-    """The signal's scores where the model predicts ``predicted``."""
-    P = np.eye(int(max(predicted.max(), y_train.max())) + 1)[predicted]
-    return signal.set_params(scale="none").fit(P, predicted, X=X, reference=(X_train, y_train)).score(P, X=X)
-
-
-def nearest(X, predicted, X_train, y_train):
-    """(D(x, F), D(x, Fbar)) by all distances."""
-    D, same = cdist(X, X_train), y_train[None] == predicted[:, None]
-    return np.where(same, D, np.inf).min(axis=1), np.where(same, np.inf, D).min(axis=1)
 
 
 def pairs(x, own, others):
@@ -71,11 +49,12 @@ def test_erratum_b_the_orders_of_the_bounds(data):
     assert (literal[safe] == swapped[safe]).all()
 
 
+@pytest.mark.parametrize("dangerous", ["min-max", "max-min"])
 @given(data=clouds())
 @settings(max_examples=40, deadline=None)
-def test_proposition_3_bounds_the_gap_to_fast_separation(data):
+def test_proposition_3_bounds_the_gap_to_fast_separation(dangerous, data):
     own, other = nearest(*data)
-    gap = np.abs(scores(cb.PairwiseSeparation("max-min"), *data) - scores(cb.FastSeparation(), *data))
+    gap = np.abs(scores(cb.PairwiseSeparation(dangerous), *data) - scores(cb.FastSeparation(), *data))
     assert (gap <= 0.5 * (own + other) + 1e-9).all()
 
 
@@ -96,19 +75,22 @@ def test_motion_scale_and_row_order(data, factor, seed):
 def test_erratum_a_the_example():
     """Definition 4 gives 1.9007 where every point within 2.125 is nearer to F: no x' alone covers the ball."""
     X_train, y = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0]]), np.array([0, 0, 1])
-    found = scores(cb.PairwiseSeparation(), np.zeros((1, 2)), np.array([0]), X_train, y)[0]
+    fast, found, zone = (
+        scores(signal, np.zeros((1, 2)), np.array([0]), X_train, y)[0]
+        for signal in (cb.FastSeparation(), cb.PairwiseSeparation(), cb.MaximalZone())
+    )
+    assert fast == pytest.approx((4 - 3.25**0.5) / 2)
     assert found == pytest.approx((16 - 3.25) / (2 * 11.25**0.5), abs=1e-12)
-    assert scores(cb.FastSeparation(), np.zeros((1, 2)), np.array([0]), X_train, y)[0] == pytest.approx((4 - 3.25**0.5) / 2)
     rng = np.random.default_rng(0)
     direction = rng.normal(size=(200_000, 2))
     ball = direction / np.linalg.norm(direction, axis=1)[:, None] * np.sqrt(rng.random(200_000))[:, None]
 
-    def violations(radius):
-        D = cdist(ball * radius, X_train)
-        return int((D[:, :2].min(axis=1) > D[:, 2]).sum())
+    def nearer_to_the_other(radius):
+        own, other = nearest(ball * radius, np.zeros(len(ball), dtype=int), X_train, y)
+        return int((own > other).sum())
 
-    assert violations(2.124) == 0
-    assert violations(2.2) > 0
+    assert nearer_to_the_other(1.1 * found) == nearer_to_the_other(0.9995 * zone) == 0
+    assert nearer_to_the_other(1.03 * zone) > 0
 
 
 def test_larger_set_in_single_precision():
@@ -128,9 +110,7 @@ def test_larger_set_in_single_precision():
 def test_sides_without_points():
     X_train, y, X = np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([0, 0]), np.array([[5.0, 5.0]])
     assert scores(cb.PairwiseSeparation(), X, np.array([1]), X_train, y).tolist() == [-1.0]
-    P = np.array([[1.0, 0.0]])
-    only = cb.PairwiseSeparation(scale="none").fit(P, [0], X=X, reference=(X_train, y))
-    assert only.score(P, X=X).tolist() == [1.0]
+    assert scores(cb.PairwiseSeparation(), X, np.array([0]), X_train, y).tolist() == [1.0]
 
 
 def test_added_points():
