@@ -5,35 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from tests.signals.separation import clouds, nearest, scores
 
 import calibrant as cb
 from calibrant._kernels.maximal_zone import distance_to_polyhedron
 
 TURNS = np.linspace(0.0, 2.0 * np.pi, 4000, endpoint=False)
 DIRECTIONS = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
-
-
-@st.composite
-def clouds(draw, dimension=None):
-    """(queries, predicted classes, training points, labels); whole numbers make ties and duplicates across classes."""
-    seed, n, k = draw(st.integers(0, 2**32 - 1)), draw(st.integers(2, 30)), draw(st.integers(2, 3))
-    rng, d = np.random.default_rng(seed), dimension or draw(st.integers(1, 5))
-    y = np.concatenate([np.arange(k), rng.integers(0, k, n)])
-    make = (lambda m: rng.integers(-2, 3, (m, d)).astype(float)) if draw(st.booleans()) else (lambda m: rng.normal(size=(m, d)))
-    X_train = make(len(y))
-    return np.vstack([make(3), X_train[:1]]), rng.integers(0, k, 4), X_train, y
-
-
-def scores(signal, X, predicted, X_train, y_train):
-    """The signal's scores where the model predicts ``predicted``."""
-    P = np.eye(int(max(predicted.max(), y_train.max())) + 1)[predicted]
-    return signal.set_params(scale="none").fit(P, predicted, X=X, reference=(X_train, y_train)).score(P, X=X)
-
-
-def nearest(X, predicted, X_train, y_train):
-    """(D(x, F), D(x, Fbar)) by all distances."""
-    D, same = cdist(X, X_train), y_train[None] == predicted[:, None]
-    return np.where(same, D, np.inf).min(axis=1), np.where(same, np.inf, D).min(axis=1)
 
 
 def by_rays(x, own, others, safe):
@@ -54,7 +32,7 @@ def by_rays(x, own, others, safe):
     return best
 
 
-@given(data=clouds(dimension=2))
+@given(data=clouds(queries=4, dimension=2))
 @settings(max_examples=40, deadline=None)
 def test_no_ray_leaves_earlier_and_one_leaves_about_there(data):
     X, predicted, X_train, y_train = data
