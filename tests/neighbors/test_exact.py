@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 import calibrant as cb
 from calibrant._kernels import distance_bounds as bounds
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
+from calibrant.neighbors.stored_points import distances
 
 
 @pytest.fixture(scope="module")
@@ -16,12 +18,18 @@ def cloud():
     return rng.normal(size=(1500, 20)) @ mix + rng.normal(size=(1500, 120)), rng.integers(0, 5, 1500), rng.normal(size=(40, 20)) @ mix
 
 
+def counted(monkeypatch):
+    """Numbers of the rows whose true distances are taken from now on."""
+    looked = []
+    monkeypatch.setattr("calibrant.neighbors.exact.distances", lambda m, q, rows: looked.append(len(rows)) or distances(m, q, rows))
+    return looked
+
+
 @pytest.mark.parametrize("metric", ["l2", "linf"])
 def test_few_rows_are_looked_at(cloud, monkeypatch, metric):
     X, y, queries = cloud
     index = ExactIndex(metric).fit(X, y, 5)
-    looked, whole = [], ExactIndex._between
-    monkeypatch.setattr(ExactIndex, "_between", lambda self, q, rows: looked.append(len(rows)) or whole(self, q, rows))
+    looked = counted(monkeypatch)
     index.nearest(queries, np.zeros(40, dtype=int))
     assert sum(looked) < 0.2 * 40 * len(X)
 
@@ -32,17 +40,18 @@ def test_table_bounds_never_pass_the_true_distance(cloud, scale):
     for shift in (0.0, 100.0 * scale):
         index = ExactIndex().fit(X + shift, y, 5)
         low, base = index._bounds(queries + shift)
-        true = ((queries[:, None] + shift - index.points_.points[None]) ** 2).sum(axis=2) / index.unit_**2
+        points = index.points_.wide_rows(slice(0, len(X)))
+        true = ((queries[:, None] + shift - points[None]) ** 2).sum(axis=2) / index.unit_**2
         assert (low + base[:, None] <= true * (1.0 + 1e-9)).all()
         assert np.median((low + base[:, None]) / true) > 0.5
         index = ExactIndex("l1").fit(X + shift, y, 5)
-        low, _ = index._bounds(queries + shift)
-        true = np.abs(queries[:, None] + shift - index.points_.points[None]).sum(axis=2)
-        assert (low <= true * (1.0 + 1e-9)).all()
+        low, base = index._bounds(queries + shift)
+        true = np.abs(queries[:, None] + shift - points[None]).sum(axis=2)
+        assert (low + base[:, None] <= true).all()
         assert np.median(low / true) > 0.2
         index = ExactIndex("linf").fit(X + shift, y, 5)
         low, _ = index._bounds(queries + shift)
-        true = np.abs(queries[:, None] + shift - index.points_.points[None]).max(axis=2)
+        true = np.abs(queries[:, None] + shift - points[None]).max(axis=2)
         assert (low <= true).all()
         assert np.median(low / true) > 0.9
 
@@ -58,8 +67,8 @@ def test_largest_difference_is_shared_by_many_rows(values, monkeypatch):
     """Pixels saturate: rows as far as the nearest one known, of which there are many, cannot be nearer and are not looked at."""
     rng = np.random.default_rng(0)
     X, y, queries = rng.integers(0, values, (800, 100)), rng.integers(0, 3, 800), rng.integers(0, values, (30, 100))
-    index, looked, whole = ExactIndex("linf").fit(X, y, 3), [], ExactIndex._between
-    monkeypatch.setattr(ExactIndex, "_between", lambda self, q, rows: looked.append(len(rows)) or whole(self, q, rows))
+    index = ExactIndex("linf").fit(X, y, 3)
+    looked = counted(monkeypatch)
     group = np.arange(30) % 3
     near = index.nearest(queries, group)
     D = np.abs(queries[:, None] - X[None]).max(axis=2)
@@ -128,6 +137,57 @@ def test_all_points_the_same():
     X, y = np.ones((10, 3)), np.arange(10) % 2
     near = ExactIndex().fit(X, y, 2).nearest(np.zeros((1, 3)), np.array([0]))
     assert near.same[0] == near.other[0] == pytest.approx(3**0.5)
+
+
+@pytest.mark.parametrize("offset", [1.7e15, -3e12, 0.0])
+@pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
+def test_exact_wherever_the_data_lie(metric, offset):
+    """Far off the origin a group of features sums to numbers with few digits left; the bounds may not pass the truth for it."""
+    wrong = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        # Features that vary together, for which the bounds on sums of groups are as tight as they can be.
+        X, queries = (np.repeat(rng.normal(size=(n, 8)), 10, axis=1) * 5 + offset for n in (400, 50))
+        y, group = rng.integers(0, 3, 400), rng.integers(0, 3, 50)
+        near = ExactIndex(metric, n_directions=16).fit(X, y, 3).nearest(queries, group)
+        D = cdist(queries, X, {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}[metric])
+        own = y == group[:, None]
+        for found, expected in ((near.same, np.where(own, D, np.inf).min(axis=1)), (near.other, np.where(own, np.inf, D).min(axis=1))):
+            wrong += (np.abs(found - expected) > 1e-12 * expected).sum()
+    assert wrong == 0
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
+def test_queries_and_added_points_out_of_this_world(metric):
+    """Numbers past what single precision holds: no warning, the right distances, and no point of the group among the others."""
+    X, y = np.array([[-1.0], [-2.0], [-4.0], [-3.0]]), np.array([0, 0, 1, 1])
+    index = ExactIndex(metric).fit(X, y, 2)
+    for query in (1e45, -1e45, 1e100):
+        near = index.nearest(np.array([[query]]), np.array([0]))
+        assert near.same == near.other == abs(query)
+        assert near.same_row < 2 <= near.other_row
+    index.add(np.array([[1e60], [1e30]]), np.array([1, 0]))
+    near = index.nearest(np.array([[1e60], [-1e60], [0.0]]), np.array([0, 1, 0]))
+    assert near.other.tolist() == [0.0, 1e60, 3.0]
+    assert near.same.tolist() == [1e60, 1e60, 1.0]
+
+
+@pytest.mark.parametrize("n", [2.5, 0, -1, "many", None, True, np.nan])
+def test_number_of_directions(n):
+    with pytest.raises(InputError, match="n_directions must be a whole number"):
+        ExactIndex(n_directions=n).fit(np.ones((2, 2)), np.array([0, 1]), 2)
+    assert ExactIndex(n_directions=np.int64(3)).fit(np.eye(4), np.arange(4) % 2, 2).table_.shape[1] == 4
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
+def test_numbers_whose_squares_overflow_are_refused(metric):
+    X, y = np.array([[0.0], [1e-300], [3e-300]]), np.array([0, 1, 1])
+    index = ExactIndex(metric).fit(X, y, 2)
+    assert index.nearest(np.array([[1e45]]), np.array([0])).other_row[0] > 0
+    with pytest.raises(InputError, match="within 1e"):
+        index.nearest(np.array([[1e200]]), np.array([0]))
+    with pytest.raises(InputError, match="within 1e"):
+        ExactIndex(metric).fit(np.array([[-1e200], [1e200]]), np.array([0, 1]), 2)
 
 
 def test_unknown_metric():

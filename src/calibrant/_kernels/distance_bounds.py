@@ -3,12 +3,15 @@
 import numpy as np
 
 __all__ = [
-    "ROUNDING", "feature_groups", "group_sums", "largest_differences", "leading_directions", "projected", "query_table", "row_table",
+    "feature_groups", "group_sums", "largest_differences", "leading_directions", "projected", "query_table", "row_table", "sums_room",
     "telling_features",
 ]  # fmt: skip
 
-#: Share of |q|^2 + |p|^2 that float32 products of up to 200 terms cannot exceed in rounding, by the worst-case bound of a dot product.
+SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
+#: At least this share of |q|^2 + |p|^2 is left to rounding: with up to 10^6 features, float64 puts a product of the norms left no farther off.
 ROUNDING = 3e-5
+#: Coordinates of queries farther than this are past what single precision squares, and all points are as far from them.
+FAR = 2.0**60
 SAMPLE_ROWS = 4_096
 #: And no more numbers than this (128 MiB), however wide the rows, but for a few hundred rows.
 SAMPLE_NUMBERS, FEWEST_ROWS = 2**24, 256
@@ -32,8 +35,12 @@ def leading_directions(rows_at, n_rows, centre, n_directions):
     n_features = len(centre)
     if n_features <= n_directions:
         return None
-    sample = _sample(rows_at, n_rows, centre)
-    basis = np.random.default_rng(0).standard_normal((n_features, n_directions))
+    return _leading(_sample(rows_at, n_rows, centre), n_directions)
+
+
+def _leading(sample, k):
+    """(d, k) orthonormal columns near the leading principal axes of a centred sample, by power iteration."""
+    basis = np.random.default_rng(0).standard_normal((sample.shape[1], k))
     for _ in range(POWER_STEPS):
         basis = np.linalg.qr(sample.T @ (sample @ basis))[0]
     return basis
@@ -50,15 +57,26 @@ def projected(rows, centre, basis, scale):
 
 
 def row_table(coordinates):
-    """(n, k + 2) float32 of points: -2 t and |t|^2, the latter less what rounding may add."""
+    """(n, k + 2) float32 of points, whose coordinates are at most 1: -2 t and |t|^2, the latter less what rounding may add."""
     square = np.einsum("ij,ij->i", coordinates, coordinates)
-    return np.column_stack([-2.0 * coordinates, (1.0 - ROUNDING) * square]).astype(np.float32)
+    return np.column_stack([-2.0 * coordinates, (1.0 - _share(coordinates)) * square]).astype(np.float32)
 
 
 def query_table(coordinates):
     """(m, k + 2) float32 of queries and (m,) float64 to add: the product with a point's row plus this is at most the squared distance."""
     square = np.einsum("ij,ij->i", coordinates, coordinates)
-    return np.column_stack([coordinates, np.ones(len(coordinates))]).astype(np.float32), (1.0 - ROUNDING) * square
+    far = ~(square < FAR**2)
+    if far.any():
+        # |p|^2 alone, which is at most 1, is a bound.
+        coordinates, square = np.where(far[:, None], 0.0, coordinates), np.where(far, 0.0, square)
+    least = 2.0 * (coordinates.shape[1] + 8) * float(SINGLE.tiny)
+    table = np.column_stack([coordinates, np.ones(len(coordinates))]).astype(np.float32)
+    return table, (1.0 - _share(coordinates)) * square - least
+
+
+def _share(coordinates):
+    """Share of |q|^2 + |p|^2 that rounding of float32 products cannot exceed, by the worst-case bound of a dot product."""
+    return max(ROUNDING, (coordinates.shape[1] + 8) * float(SINGLE.eps))
 
 
 def feature_groups(rows_at, n_rows, centre, n_groups):
@@ -71,10 +89,7 @@ def feature_groups(rows_at, n_rows, centre, n_groups):
     if n_features <= n_groups:
         return None
     sample = _sample(rows_at, n_rows, centre)
-    k = min(16, n_features)
-    basis = np.random.default_rng(0).standard_normal((n_features, k))
-    for _ in range(POWER_STEPS):
-        basis = np.linalg.qr(sample.T @ (sample @ basis))[0]
+    basis = _leading(sample, min(16, n_features))
     loading = basis * np.linalg.norm(sample @ basis, axis=0)
     sign = np.where(loading[np.arange(n_features), np.abs(loading).argmax(axis=1)] < 0.0, -1.0, 1.0)
     group = _clustered(loading * sign[:, None], n_groups) if loading.any() else np.arange(n_features) % n_groups
@@ -96,8 +111,18 @@ def _clustered(points, n_clusters):
 
 
 def group_sums(rows, groups):
-    """(n, g) signed sums of the features of each group; the rows themselves where every feature is its own group."""
+    """(n, g) signed sums of the features of each group of centred rows; the rows themselves where every feature is its own group."""
     return rows if groups is None else rows @ groups
+
+
+def sums_room(n_features):
+    """Share of |q|_1 + |p|_1 by which the L1 distance of float64 group sums of q and p may exceed their computed L1 distance.
+
+    With u half the spacing of floats at 1 and g <= d groups: each sum is off by (d + 1) u of its terms' magnitudes, the sum over groups by
+    (g + 1) u of its value, the distance itself by (d + 1) u: (3 d + 3) u together, where the distance is no more than |q|_1 + |p|_1.
+    This is a third more, for terms of higher order.
+    """
+    return (2 * n_features + 8) * float(DOUBLE.eps)
 
 
 def telling_features(rows_at, n_rows, centre, n_columns):

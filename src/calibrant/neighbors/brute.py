@@ -10,20 +10,16 @@ from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints
 __all__ = ["BruteIndex", "split"]
 
 BLOCK_QUERIES = 64
-TINY = float(np.finfo(np.float64).tiny)
 
 
 class BruteIndex(NeighborIndex):
     """Exact L2 distances to all points, by one matrix product in the precision the points are kept in.
 
-    Parameters
-    ----------
-    metric : "l2"
-
     Attributes
     ----------
+    metric : "l2", the only one.
     points_ : the training points, sorted by group.
-    square_ : (n,) float64 squared norms.
+    radius_ : the largest distance of a point from the mean.
 
     Notes
     -----
@@ -37,8 +33,7 @@ class BruteIndex(NeighborIndex):
     [[16.0, 25.0]]
     """
 
-    def __init__(self, metric="l2"):
-        self.metric = metric
+    metric = "l2"
 
     def fit(self, X, group, n_groups, column_scale=None):
         """Sort the points by group."""
@@ -51,43 +46,25 @@ class BruteIndex(NeighborIndex):
         return self._measure()
 
     def _measure(self):
-        wide, parts = self.points_.wide_rows, self.points_.slices()
-        self.square_ = np.concatenate([np.einsum("ij,ij->i", rows, rows) for rows in map(wide, parts)])
-        self.centre_ = sum((wide(part).sum(axis=0) for part in parts), np.zeros(self.points_.n_features)) / len(self.points_)
-        self.radius_ = max(float(np.linalg.norm(wide(part) - self.centre_, axis=1).max()) for part in parts)
+        _, self.radius_ = self.points_.centre_and_radius(self.metric)
         return self
 
     @property
     def nbytes(self):
         """Bytes of the fitted arrays."""
-        return self.points_.nbytes + self.square_.nbytes
+        return self.points_.nbytes
 
     def wide_rows(self, positions):
         """Float64 points at sorted positions."""
         return self.points_.wide_rows(positions)
 
     def squares_between(self, a, b):
-        """Two (len(a), len(b)) arrays: squared distances between points, and how far rounding may put them off (more than 0)."""
-        total = self.square_[a][:, None] + self.square_[b]
-        product = self.points_.rows(a) @ self.points_.rows(b).T
-        return np.maximum(total - 2.0 * product, 0.0), self.points_.product_room * total + TINY
+        """Squared distances between points, and their room: see :class:`StoredPoints`."""
+        return self.points_.squares_between(a, b)
 
     def lower_squares(self, queries, positions=None):
-        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in the points' units, to some or all."""
-        kept, room = self.points_.kept, self.points_.product_room
-        narrow = queries.astype(kept)
-        square = self.square_ if positions is None else self.square_[positions]
-        out = np.concatenate([narrow @ self.points_.rows(part).T for part in self._parts(positions)], axis=1)
-        out *= -2.0
-        out += ((1.0 - room) * square).astype(kept)
-        out += ((1.0 - room) * np.einsum("ij,ij->i", queries, queries))[:, None].astype(kept)
-        return out
-
-    def _parts(self, positions):
-        """What is read at once: rows that need not be copied all together, others within the memory bound."""
-        if positions is None:
-            return self.points_.slices() if self.points_.on_disk else [slice(0, len(self.points_))]
-        return [positions[part] for part in self.points_.slices(max(1, len(positions)))]
+        """(m, n) lower bounds of squared distances: see :class:`StoredPoints`."""
+        return self.points_.lower_squares(queries, positions)
 
     def each(self, queries, group, function, progress=None):
         """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the positions of its group."""

@@ -1,6 +1,6 @@
 """Exact nearest points, without looking at most of them."""
 
-from typing import Any
+from numbers import Integral
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -9,11 +9,10 @@ from calibrant._kernels import distance_bounds as bounds
 from calibrant._kernels.threads import map_blocks, row_blocks
 from calibrant.errors import InputError
 from calibrant.neighbors.index import Nearest, NeighborIndex
-from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints
+from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
 
 __all__ = ["METRICS", "ExactIndex"]
 
-METRICS: dict[str, Any] = {"l2": "sqeuclidean", "l1": "cityblock", "linf": "chebyshev"}
 #: What the table of each metric is made with, and along which of its axes the points lie.
 BASES = {"l2": bounds.leading_directions, "l1": bounds.feature_groups, "linf": bounds.telling_features}
 POINTS_AXIS = {"l2": 1, "l1": 0, "linf": 1}
@@ -21,6 +20,7 @@ POINTS_AXIS = {"l2": 1, "l1": 0, "linf": 1}
 BLOCK_QUERIES = 64
 FIRST_ROWS = 32
 MOST_ROWS = 2_048
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class ExactIndex(NeighborIndex):
@@ -39,7 +39,7 @@ class ExactIndex(NeighborIndex):
     ----------
     points_ : the training points, sorted by group.
     table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
-    square_ : (n,) float64 squared norms (L2).
+    centre_, radius_ : the mean of the points, and no less than the largest distance of a point from it.
 
     Notes
     -----
@@ -62,31 +62,33 @@ class ExactIndex(NeighborIndex):
         """Sort the points by group and tabulate their bounds."""
         if self.metric not in METRICS:
             raise InputError(f'metric must be "l2", "l1" or "linf"; got {self.metric!r}.')
+        if isinstance(self.n_directions, bool) or not (isinstance(self.n_directions, Integral) and self.n_directions >= 1):
+            raise InputError(f"n_directions must be a whole number of at least 1; got {self.n_directions!r}; 64 is the default.")
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
-        n, wide = len(self.points_), self.points_.wide_rows
-        self.centre_ = sum((wide(part).sum(axis=0) for part in self.points_.slices()), np.zeros(X.shape[1])) / n
-        self.radius_ = max(self._between(self.centre_[None], wide(part)).max() for part in self.points_.slices())
-        # One power of two as the unit keeps float32 from over- and underflow and changes no digit.
+        return self._tabulate()
+
+    def _tabulate(self):
+        wide = self.points_.wide_rows
+        self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
         self.unit_ = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
-        self.basis_ = BASES[self.metric](wide, n, self.centre_, self.n_directions)
+        self.basis_ = BASES[self.metric](wide, len(self.points_), self.centre_, self.n_directions)
         self.table_ = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
-        self.square_ = np.concatenate([_squares(wide(part)) for part in self.points_.slices()]) if self.metric == "l2" else None
         return self
 
     def add(self, X, group):
-        """Add points; the bounds keep the directions they were fitted with, which costs speed, never exactness."""
+        """Add points; while they lie about as far out as the others the bounds keep their directions, which never costs exactness."""
         self.points_, order = self.points_.extended(X, group)
         new = self.points_.scaled(X)
-        self.radius_ = max(self.radius_, float(self._between(self.centre_[None], new).max()))
+        self.radius_ = max(self.radius_, float(distances(self.metric, self.centre_[None], new).max()))
+        if self.radius_ > self.unit_:
+            return self._tabulate()
         self.table_ = np.take(self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric])
-        if self.square_ is not None:
-            self.square_ = np.concatenate([self.square_, _squares(new)])[order]
         return self
 
     @property
     def nbytes(self):
         """Bytes of the fitted arrays."""
-        parts = [self.basis_, self.table_, self.centre_, self.square_]
+        parts = [self.basis_, self.table_, self.centre_]
         return self.points_.nbytes + sum(a.nbytes for a in parts if a is not None)
 
     def nearest(self, queries, group, progress=None):
@@ -120,15 +122,17 @@ class ExactIndex(NeighborIndex):
         if self.metric == "linf":
             return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(len(queries))
         if self.metric == "l1":
-            return cdist(bounds.group_sums(queries, self.basis_), self.table_, METRICS["l1"]), np.zeros(len(queries))
-        table, base = bounds.query_table(bounds.projected(queries, self.centre_, self.basis_, self.unit_))
+            centred = queries - self.centre_
+            room = bounds.sums_room(len(self.centre_)) * (np.abs(centred).sum(axis=1) + self.radius_)
+            return cdist(bounds.group_sums(centred, self.basis_), self.table_, METRICS["l1"]), -room
         with np.errstate(over="ignore", invalid="ignore"):
-            return table @ self.table_, base
+            table, base = bounds.query_table(bounds.projected(queries, self.centre_, self.basis_, self.unit_))
+        return table @ self.table_, base
 
     def _least(self, low, base, query, start):
         """(distance, position) of the nearest of the rows with these bounds; ``start`` is the position of the first."""
         first = int(low.argmin())
-        best = self._between(query[None], self.points_.wide_rows(np.array([start + first])))[0]
+        best = distances(self.metric, query[None], self.points_.wide_rows(np.array([start + first])))[0]
         # Written so that a bound that is not a number keeps its row.
         rows = np.flatnonzero(~(low > self._limit(best, base)))
         if len(rows) > FIRST_ROWS:
@@ -137,7 +141,7 @@ class ExactIndex(NeighborIndex):
         while at < len(rows) and not low[rows[at]] > self._limit(best, base):
             some = self._promising(rows[at : at + size], query, start, best)
             if len(some):
-                true = self._between(query[None], self.points_.wide_rows(start + some))
+                true = distances(self.metric, query[None], self.points_.wide_rows(start + some))
                 j = int(true.argmin())
                 if true[j] < best:
                     best, found = true[j], int(some[j])
@@ -148,35 +152,23 @@ class ExactIndex(NeighborIndex):
         """The rows that one product, in the precision the points are kept in, does not show to be farther than ``best``."""
         if self.metric != "l2":
             return rows
-        total = self.square_[start + rows] + query @ query
-        with np.errstate(over="ignore", invalid="ignore"):
-            square = total - 2.0 * (self.points_.rows(start + rows) @ query.astype(self.points_.kept))
-        # Written so that a product that is not a number keeps its row.
-        return rows[~(square - self.points_.product_room * total > best**2)]
+        return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
 
     def _limit(self, best, base):
-        """The largest bound that a row nearer than ``best`` may have."""
+        """The largest bound that a row nearer than ``best`` may have; finite, so that rows marked by infinity stay out."""
         if self.metric == "linf":
             # The bound is itself a difference, without rounding of its own; many rows have the largest there is, as images do.
             return np.nextafter(best, -np.inf)
-        return (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best * (1.0 + 1e-9)
-
-    def _between(self, query, rows):
-        """(n,) float64 distances of one (1, d) query to rows."""
-        if self.metric == "l2":
-            return np.sqrt(_squares(rows - query))
-        return cdist(query, rows, METRICS[self.metric])[0]
+        limit = (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
+        return limit if limit < LARGEST else LARGEST
 
     def _tabulated(self, rows):
         if self.metric == "linf":
             return rows[:, self.basis_].T
         if self.metric == "l1":
-            return bounds.group_sums(rows, self.basis_)
+            return bounds.group_sums(rows - self.centre_, self.basis_)
         return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_)).T
 
     def _joined(self, parts):
         return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))
 
-
-def _squares(rows):
-    return np.einsum("ij,ij->i", rows, rows)

@@ -8,7 +8,7 @@ from calibrant._base.extras import import_extra
 from calibrant._kernels.threads import get_threads
 from calibrant.errors import InputError
 from calibrant.neighbors.index import Nearest, NeighborIndex
-from calibrant.neighbors.stored_points import StoredPoints
+from calibrant.neighbors.stored_points import METRICS, StoredPoints, distances
 
 __all__ = ["FaissIndex"]
 
@@ -50,7 +50,7 @@ class FaissIndex(NeighborIndex):
 
     def fit(self, X, group, n_groups, column_scale=None):
         """Sort the points by group; faiss's indexes are built when first asked."""
-        if self.metric not in ("l2", "l1", "linf") or (self.approximate and self.metric != "l2"):
+        if self.metric not in METRICS or (self.approximate and self.metric != "l2"):
             raise InputError(f'metric must be "l2", or "l1" or "linf" with approximate=False; got {self.metric!r}.')
         import_extra("faiss", "FaissIndex", "faiss")
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
@@ -62,9 +62,7 @@ class FaissIndex(NeighborIndex):
         return self._renewed()
 
     def _renewed(self):
-        wide, parts = self.points_.wide_rows, self.points_.slices()
-        self.centre_ = sum((wide(part).sum(axis=0) for part in parts), np.zeros(self.points_.n_features)) / len(self.points_)
-        self.radius_ = max(float(self._between(self.centre_[None], wide(part)).max()) for part in parts)
+        self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
         _made.pop(self, None)
         return self
 
@@ -130,8 +128,5 @@ class FaissIndex(NeighborIndex):
         distance, row = np.full(len(queries), np.inf), np.full(len(queries), -1)
         for i in np.flatnonzero(there):
             row[i] = at[i]
-            distance[i] = self._between(queries[i : i + 1], self.points_.wide_rows(np.array([at[i]])))[0]
+            distance[i] = distances(self.metric, queries[i : i + 1], self.points_.wide_rows(np.array([at[i]])))[0]
         return distance, row
-
-    def _between(self, query, rows):
-        return np.linalg.norm(rows - query, {"l2": 2, "l1": 1, "linf": np.inf}[self.metric], axis=1)

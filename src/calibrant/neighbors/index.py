@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from calibrant._base.saving import Saved
+from calibrant.neighbors.stored_points import StoredPoints
 
 __all__ = ["Nearest", "NeighborIndex"]
 
@@ -30,21 +31,34 @@ class Nearest:
 
 
 class NeighborIndex(Saved, BaseEstimator, ABC):
-    """Base of the indexes. One writes ``fit``, ``add``, ``nearest``, ``rows`` and ``nbytes``.
+    """Base of the indexes. One writes ``metric``, ``fit``, ``add``, ``nearest`` and ``nbytes``.
 
-    ``fit(X, group, n_groups, column_scale=None)`` takes (n, d) numbers and the group 0..n_groups-1 of each row; with
-    ``column_scale`` (d,) all distances are between rows multiplied by it.
+    ``metric`` is "l2", "l1" or "linf", a constructor parameter or an attribute of the class. ``fit`` and ``add`` return the index and set
+
+    - ``points_``, the :class:`~calibrant.neighbors.stored_points.StoredPoints` of all points so far, which sorts them by group, scales
+      them and takes more (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
+    - ``radius_``, at least the largest distance of a point from their mean (``points_.centre_and_radius(metric)``): the score where one
+      of the two distances does not exist.
     """
 
-    @abstractmethod
-    def fit(self, X, group, n_groups, column_scale=None) -> "NeighborIndex": ...
+    metric: str
+    points_: StoredPoints
+    radius_: float
 
     @abstractmethod
-    def add(self, X, group) -> "NeighborIndex": ...
+    def fit(self, X, group, n_groups, column_scale=None) -> "NeighborIndex":
+        """Take (n, d) numbers and the group 0..n_groups-1 of each row; distances are between rows times ``column_scale`` (d,)."""
+
+    @abstractmethod
+    def add(self, X, group) -> "NeighborIndex":
+        """Take more (n, d) numbers, not yet scaled, and their groups, of those known at fit."""
 
     @abstractmethod
     def nearest(self, queries, group, progress=None) -> Nearest:
-        """The nearest points of (m, d) queries; ``progress(done, total)`` is called after each block."""
+        """The nearest points of (m, d) queries, not yet scaled, of which each has one group (m,).
+
+        Rows are positions in ``points_``. ``progress(done, total)`` is called after each block.
+        """
 
     @property
     @abstractmethod
