@@ -171,4 +171,3 @@ class ExactIndex(NeighborIndex):
 
     def _joined(self, parts):
         return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))
-

@@ -13,10 +13,11 @@ BLOCK_BYTES = 32 * 2**20
 SMALL = 2_000_000
 #: Distances past this are refused: their squares overflow.
 LARGEST = 1e150
-#: A column lies far from 0 where its median does, in median deviations from it. Below that a shift gains next to nothing.
-OFF_ORIGIN = 4.0
+#: A shift is taken off where it makes the squared norms this many times less; below that the bounds gain next to nothing.
+SHORTER = 4.0
 #: Rows that tell where the columns lie.
 SAMPLE_ROWS = 256
+LIMITS = {np.dtype(kind): np.finfo(kind) for kind in (np.float32, np.float64)}
 #: As scipy names them.
 METRICS = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
@@ -32,9 +33,9 @@ class StoredPoints(Saved):
     In memory they are kept in float64, or in float32 where the set is large and float32 holds its numbers exactly (8- and 16-bit
     integers, float32). A memory-mapped array stays on disk, unsorted, and only the rows asked for are read.
 
-    Products of rows far from the origin say little about their distances, so from columns that lie there a ``shift`` is taken off before
-    rows are multiplied: (d,), or None where no column does. In memory the rows are kept without it, in those columns where adding it again
-    gives every number back to the bit; in others it is 0.
+    Products of rows far from the origin say little about their distances, so from rows that lie there a ``shift`` is taken off before they
+    are multiplied: (d,), or None for other rows. In memory the rows are kept without it, in those columns where adding it again gives
+    every number back to the bit; in others it is 0.
     """
 
     def __init__(self, X, group, n_groups, column_scale=None):
@@ -47,17 +48,17 @@ class StoredPoints(Saved):
         shift = self._middle()
         self.shift = shift if raw or shift is None else self._taken_off(shift)
         self.squares = np.concatenate([_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()])
+        self.longest = float(self.squares.max())
 
     def _middle(self):
-        """Near the median of each column that lies far from 0, in steps of its usual deviation: short numbers subtract exactly."""
+        """Near the medians of the columns, in steps of their usual deviations (short numbers subtract exactly); None if 0 does as well."""
         n = min(SAMPLE_ROWS, self.slices()[0].stop)
         some = self.wide_rows(np.linspace(0, len(self) - 1, n).astype(int))
         middle = np.median(some, axis=0)
         spread = np.median(np.abs(some - middle), axis=0)
-        far = np.abs(middle) > OFF_ORIGIN * spread
         step = np.ldexp(1.0, np.frexp(spread)[1] - 1)
         shift = np.where(spread > 0.0, np.rint(middle / step) * step, middle)
-        return np.where(far, shift, 0.0) if far.any() else None
+        return shift if np.median(_squares(some)) > SHORTER * np.median(_squares(some - shift)) else None
 
     def _taken_off(self, shift):
         """Take the shift off the points where it comes back exactly; returns what was taken off."""
@@ -118,7 +119,9 @@ class StoredPoints(Saved):
         """Queries as float64 in the units of the points, small enough to be squared."""
         queries = self._in_units(np.asarray(queries, dtype=np.float64))
         if not np.abs(queries).max(initial=0.0) <= LARGEST:
-            raise InputError(f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {np.abs(queries).max():.0e}; rescale it.")
+            raise InputError(
+                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {np.abs(queries).max():.0e}; rescale it."
+            )
         return queries
 
     def slices(self, n=None):
@@ -146,8 +149,7 @@ class StoredPoints(Saved):
     def squares_between(self, a, b):
         """Two (len(a), len(b)) arrays: squared distances between points, and how far rounding may put them off (more than 0)."""
         total = self.squares[a][:, None] + self.squares[b]
-        kind = self._product_type(total.max(initial=0.0))
-        share, least = self._room(kind)
+        kind, share, least = self._product_type(0.0)
         product = self.rows(a).astype(kind, copy=False) @ self.rows(b).astype(kind, copy=False).T
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
@@ -155,10 +157,10 @@ class StoredPoints(Saved):
         """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in the points' units, to some or all."""
         queries = self._shifted(queries)
         own, square = _squares(queries), self.squares if positions is None else self.squares[positions]
-        kind = self._product_type(own.max(initial=0.0) + square.max(initial=0.0))
-        share, least = self._room(kind)
+        kind, share, least = self._product_type(own.max(initial=0.0))
         narrow = queries.astype(kind)
-        out = np.concatenate([narrow @ self.rows(part).T for part in self._parts(positions, kind)], axis=1)
+        products = [narrow @ self.rows(part).T for part in self._parts(positions, kind)]
+        out = products[0] if len(products) == 1 else np.concatenate(products, axis=1)
         out *= -2.0
         out += ((1.0 - share) * square).astype(kind)
         out += ((1.0 - share) * own - least)[:, None].astype(kind)
@@ -170,14 +172,14 @@ class StoredPoints(Saved):
             return [slice(0, len(self))] if self.order is None and kind == self.kept else self.slices()
         return [positions[part] for part in self.slices(max(1, len(positions)))]
 
-    def _product_type(self, largest):
-        """The type in which rows whose squared norms add up to at most this are multiplied: as kept, if that does not overflow."""
-        return self.kept if largest < np.finfo(self.kept).max / 8 else np.dtype(np.float64)
+    def _product_type(self, square):
+        """The type to multiply rows in, with others of at most this squared norm: as kept, if that does not overflow.
 
-    def _room(self, kind):
-        """What a squared distance by a product may be off by: a share of both squared norms together, and for underflow a number."""
-        limits, n = np.finfo(kind), self.n_features + 8
-        return n * float(limits.eps), 2.0 * n * float(limits.tiny)
+        Then what the squared distance may be off by: a share of both squared norms together, and for underflow a number.
+        """
+        kind = self.kept if square + 2.0 * self.longest < float(LIMITS[self.kept].max) / 8 else np.dtype(np.float64)
+        n = self.n_features + 8
+        return kind, n * float(LIMITS[kind].eps), 2.0 * n * float(LIMITS[kind].tiny)
 
     def extended(self, X, group):
         """New stored points with rows added, and (n,) where each of old-then-new went."""
