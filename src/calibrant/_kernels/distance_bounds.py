@@ -8,7 +8,7 @@ __all__ = [
 ]  # fmt: skip
 
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
-#: At least this share of |q|^2 + |p|^2 is left to rounding: with up to 10^6 features, float64 puts a product of the norms left no farther off.
+#: At least this share of |q|^2 + |p|^2 is left to rounding: float64 puts the product of two norms left no farther off, to 10^6 features.
 ROUNDING = 3e-5
 #: Coordinates of queries farther than this are past what single precision squares, and all points are as far from them.
 FAR = 2.0**60
