@@ -1,5 +1,7 @@
 """Training points in the order of their groups, in memory or on disk."""
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -19,7 +21,7 @@ SHORTER = 4.0
 SAMPLE_ROWS = 256
 LIMITS = {np.dtype(kind): np.finfo(kind) for kind in (np.float32, np.float64)}
 #: As scipy names them.
-METRICS = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
+METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
 
 def distances(metric, query, rows):
