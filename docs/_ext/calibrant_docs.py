@@ -127,11 +127,6 @@ def write_reference(app):
             file.write_text(text, encoding="utf-8")
 
 
-def escape_attributes(app, what, name, value, options, lines):
-    """A word that ends in an underscore is a fitted attribute in docstrings, never the link that reStructuredText takes it for."""
-    lines[:] = [re.sub(r"(?<!\S)([A-Za-z]\w*)_(?=[\s,;.]|$)", r"\1\\_", line) for line in lines]
-
-
 def _index():
     known = {f for folders in GROUPS.values() for f in folders}
     items = list(exported())
@@ -222,5 +217,4 @@ def setup(app):
     """Register the directive and write the reference once the configuration is known."""
     app.add_directive("calibrant-table", MethodTable)
     app.connect("builder-inited", write_reference, priority=100)
-    app.connect("autodoc-process-docstring", escape_attributes, priority=900)  # after numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -83,6 +83,10 @@ def test_features_of_other_rows_are_refused(wrong, n):
 def test_numbers_whose_squares_leave_float64_are_refused(factor, rule):
     with pytest.raises(InputError, match=rule):
         FeatureSpace(scale="none").fit(np.abs(X) * factor)
+    narrow = X.astype(np.float32)
+    narrow[3, 1] = np.inf
+    with pytest.raises(InputError, match="row 3 is not"):
+        FeatureSpace().fit(narrow)
     space = FeatureSpace(scale="none")
     space.fit(np.zeros((4, 3)))
     assert space.transform(X * 1e-160).shape == X.shape

@@ -18,7 +18,7 @@ SAME_SPAN, SHARE, NARROW_SHARE = 0.5, 0.5, 0.05
 #: Standard deviations or spans this many times apart are orders of magnitude.
 ORDERS = 100.0
 #: Numbers whose squares and their sums stay within float64.
-LARGEST, SMALLEST = 1e150, 1e-152
+LARGEST, SMALLEST = np.float64(1e150), 1e-152
 
 
 class FeatureSpace(Saved):

@@ -38,6 +38,9 @@ class MaximalZone(Separation):
     are never visited. Use it to certify how far an input may move; for calibration FastSeparation, far cheaper, does as well.
     A point of the predicted class that lies on one of another is never strictly nearest, but no zone reaches beyond it either.
     In magnitude fast separation <= pairwise separation <= this <= the distance to the nearest point of the other side.
+    Where all or none of the training points have the predicted class, there is no bisector and the score is plus or minus the radius of
+    the training set about its mean, as in :class:`FastSeparation`; here that is a convention and no bound: other scores, above all of rows
+    far from the training set, lie beyond it.
 
     References
     ----------

@@ -40,6 +40,9 @@ class PairwiseSeparation(Separation):
     :class:`MaximalZone` (the paper's proposition 1 says otherwise; it lets one x' answer for the whole ball, where several may share it).
     For calibration it adds nothing to :class:`FastSeparation` on the data we tried, at several times the cost. Points equal to a point of
     the other side bound nothing, and no magnitude passes the distance to the nearest point of the side it points to.
+    Where all or none of the training points have the predicted class, there is no bisector and the score is plus or minus the radius of
+    the training set about its mean, as in :class:`FastSeparation`; here that is a convention and no bound: other scores, above all of rows
+    far from the training set, lie beyond it.
 
     References
     ----------

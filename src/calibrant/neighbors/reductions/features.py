@@ -24,7 +24,8 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
 
     Attributes
     ----------
-    mean_ : (d,); components_ : (d, k)
+    mean_ : (d,)
+    components_ : (d, k)
 
     Notes
     -----
