@@ -7,7 +7,6 @@ or class variables declare. The reference gets one page for each exported name, 
 import importlib
 import inspect
 import pkgutil
-import re
 from pathlib import Path
 
 from sklearn.base import BaseEstimator
