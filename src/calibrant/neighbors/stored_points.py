@@ -120,10 +120,9 @@ class StoredPoints(Saved):
     def scaled(self, queries):
         """Queries as float64 in the units of the points, small enough to be squared."""
         queries = self._in_units(np.asarray(queries, dtype=np.float64))
-        if not np.abs(queries).max(initial=0.0) <= LARGEST:
-            raise InputError(
-                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {np.abs(queries).max():.0e}; rescale it."
-            )
+        most = np.abs(queries).max(initial=0.0)
+        if not most <= LARGEST:
+            raise InputError(f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {most:.0e}; rescale it.")
         return queries
 
     def slices(self, n=None):
