@@ -19,7 +19,10 @@ LARGEST = 1e150
 SHORTER = 4.0
 #: Rows that tell where the columns lie.
 SAMPLE_ROWS = 256
-LIMITS = {np.dtype(kind): np.finfo(kind) for kind in (np.float32, np.float64)}
+#: Largest number over 8, spacing at 1 and smallest normal number of each type.
+LIMITS = {
+    limits.dtype: (float(limits.max) / 8, float(limits.eps), float(limits.tiny)) for limits in (np.finfo(np.float32), np.finfo(np.float64))
+}
 #: As scipy names them.
 METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
@@ -178,9 +181,11 @@ class StoredPoints(Saved):
 
         Then what the squared distance may be off by: a share of both squared norms together, and for underflow a number.
         """
-        kind = self.kept if square + 2.0 * self.longest < float(LIMITS[self.kept].max) / 8 else np.dtype(np.float64)
-        n = self.n_features + 8
-        return kind, n * float(LIMITS[kind].eps), 2.0 * n * float(LIMITS[kind].tiny)
+        kind, n = self.kept, self.n_features + 8
+        if square + 2.0 * self.longest > LIMITS[kind][0]:
+            kind = np.dtype(np.float64)
+        _, spacing, least = LIMITS[kind]
+        return kind, n * spacing, 2.0 * n * least
 
     def extended(self, X, group):
         """New stored points with rows added, and (n,) where each of old-then-new went."""
