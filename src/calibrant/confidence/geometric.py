@@ -126,8 +126,7 @@ class GeometricCalibrator(Calibrator):
 
         Parameters
         ----------
-        X : (n, ...) features
-        y : (n,) their labels, of the classes known at fit
+        X, y : as in :meth:`FastSeparation.add`
 
         Returns
         -------
