@@ -15,6 +15,8 @@ __all__ = ["ROOM", "bisectors", "largest_bisector", "lower_maximum", "max_min", 
 NEAR = 4
 FIRST_BLOCK, LARGEST_BLOCK = 32, 256
 FIRST_FULL = 8
+#: Rows read at once, however many may matter.
+READ = 2_048
 #: A squared distance between two points this small beside their distances from the query is computed from their difference.
 CLOSE = 1e-6
 #: Room for the rounding of square roots and products in float64.
@@ -35,13 +37,20 @@ def nearest_of(query, low, points, k=1):
     z = points.wide_rows(found) - query
     square = np.einsum("ij,ij->i", z, z)
     more = np.flatnonzero(~(low > square.min(initial=np.inf) * ROOM)) if len(found) else found
-    more = more[~np.isposinf(low[more])]
-    if len(more):
-        extra = points.wide_rows(more) - query
-        found, z = np.concatenate([found, more]), np.concatenate([z, extra])
-        square = np.concatenate([square, np.einsum("ij,ij->i", extra, extra)])
-    order = np.argsort(square, kind="stable")[:k]
+    for some, extra, apart in _read(more[~np.isposinf(low[more])], query, points):
+        found, z, square = np.concatenate([found, some]), np.concatenate([z, extra]), np.concatenate([square, apart])
+        order = np.argsort(square, kind="stable")[:k]
+        found, z, square = found[order], z[order], square[order]
+    order = np.argsort(square, kind="stable")
     return found[order], z[order], square[order]
+
+
+def _read(rows, query, points):
+    """(positions, differences from the query, squared distances) of rows, some at a time."""
+    for start in range(0, len(rows), READ):
+        some = rows[start : start + READ]
+        z = points.wide_rows(some) - query
+        yield some, z, np.einsum("ij,ij->i", z, z)
 
 
 def bisectors(zp, dp, zc, dc, duplicate):
@@ -106,17 +115,15 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
 def max_min(query, low_p, low_c, points, duplicate):
     """Max over c of min over p of N(p, c)."""
     _, zn, dn = nearest_of(query, low_p, points, NEAR)
-    rows = np.flatnonzero(low_c <= dn[0] * ROOM)
-    zc = points.wide_rows(rows) - query
-    dc = np.einsum("ij,ij->i", zc, zc)
-    bound = bisectors(zn, dn, zc, dc, duplicate).min(axis=0)
-    best = -np.inf
+    rows, best = np.flatnonzero(low_c <= dn[0] * ROOM), -np.inf
+    bound = np.concatenate([bisectors(zn, dn, zc, dc, duplicate).min(axis=0) for _, zc, dc in _read(rows, query, points)])
     for i in np.argsort(-bound, kind="stable"):
         if bound[i] <= best:
             break
-        others = np.flatnonzero(low_p < (2.0 * max(bound[i], 0.0) + np.sqrt(dc[i])) ** 2 * ROOM)
-        zp = points.wide_rows(others) - query
-        dp = np.einsum("ij,ij->i", zp, zp)
-        value = bisectors(zp, dp, zc[i : i + 1], dc[i : i + 1], duplicate).min(initial=bound[i])
+        ((_, zc, dc),) = _read(rows[i : i + 1], query, points)
+        others = np.flatnonzero(low_p < (2.0 * max(bound[i], 0.0) + np.sqrt(dc[0])) ** 2 * ROOM)
+        value = bound[i]
+        for _, zp, dp in _read(others, query, points):
+            value = bisectors(zp, dp, zc, dc, duplicate).min(initial=value)
         best = max(best, value)
     return best

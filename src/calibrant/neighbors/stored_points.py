@@ -151,10 +151,11 @@ class StoredPoints(Saved):
         return centre, radius
 
     def squares_between(self, a, b):
-        """Two (len(a), len(b)) arrays: squared distances between points, and how far rounding may put them off (more than 0)."""
+        """Two (len(a), len(b)) arrays, b few: squared distances between points, and how far rounding may put them off (more than 0)."""
         total = self.squares[a][:, None] + self.squares[b]
         kind, share, least = self._product_type(0.0)
-        product = self.rows(a).astype(kind, copy=False) @ self.rows(b).astype(kind, copy=False).T
+        few = self.rows(b).astype(kind, copy=False).T
+        product = np.concatenate([self.rows(a[part]).astype(kind, copy=False) @ few for part in self.slices(max(1, len(a)))])
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
     def lower_squares(self, queries, positions=None):
