@@ -68,10 +68,11 @@ def test_pictures_show_what_was_measured(problem, tmp_path):
 
 
 def test_a_rows_name_says_what_it_was_run_with():
-    options = SimpleNamespace(full_boosting=True, epochs=30, rows=None)
+    options = SimpleNamespace(full_boosting=True, epochs=30, rows=None, by_frame=True)
     assert models.label("mnist", "gb", options) == "mnist gb, full boosting"
     assert models.label("mnist", "cnn", options) == "mnist cnn, 30 epochs"
-    assert models.label("a/b.npz", "rf", SimpleNamespace(full_boosting=True, epochs=30, rows=9)) == "a_b.npz rf, 9 rows"
+    assert models.label("gtsrb", "cnn", options) == "gtsrb cnn, 30 epochs, by frame"
+    assert models.label("a/b.npz", "rf", SimpleNamespace(full_boosting=True, epochs=30, rows=9, by_frame=False)) == "a_b.npz rf, 9 rows"
 
 
 def test_measures_of_a_confidence():

@@ -70,11 +70,12 @@ def _kitti(archive):
     return X[kept], labels, None, None
 
 
-def split(name, seed, rows=None):
-    """The ``seed``-th shuffle: 20 % test, then a quarter of the rest validation, as the authors draw them; GTSRB by whole tracks."""
+def split(name, seed, rows=None, by_frame=False):
+    """The ``seed``-th shuffle: 20 % test, then a quarter of the rest validation, as the authors draw them; GTSRB by whole tracks, unless
+    ``by_frame``."""
     X, y, shape, groups = load(name)
     index = np.arange(len(y)) if rows is None else np.random.default_rng(seed).permutation(len(y))[:rows]
-    if groups is None:
+    if groups is None or by_frame:
         rest, test = train_test_split(index, test_size=0.2, random_state=seed)
         train, validation = train_test_split(rest, test_size=0.25, random_state=seed)
     else:

@@ -118,7 +118,7 @@ def stored():
 def run(name, kind, seed, options):
     """Runs what is missing of one shuffle; its records."""
     label, known = models.label(name, kind, options), stored()
-    split = data.split(name, seed, options.rows)
+    split = data.split(name, seed, options.rows, options.by_frame)
     missing = [case for case in cases(split, options.steps) if (label, kind, seed, *case[:2]) not in known]
     if missing:
         said, _, _ = models.fitted(kind, name, seed, split, options)
@@ -167,6 +167,7 @@ def main():
     parser.add_argument("--full-boosting", action="store_true")
     parser.add_argument("--epochs", type=int, default=models.EPOCHS)
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--by-frame", action="store_true", help="split GTSRB's frames at random, as the paper does")
     parser.add_argument("--folder", type=Path, default=RESULTS.parent)
     options = parser.parse_args()
     found = {}

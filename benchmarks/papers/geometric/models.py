@@ -18,7 +18,8 @@ def label(name, kind, options):
     boosting = ", full boosting" if kind == "gb" and options.full_boosting else ""
     epochs = f", {options.epochs} epochs" if kind == "cnn" else ""
     rows = f", {options.rows} rows" if options.rows else ""
-    return f"{name.replace('/', '_')} {kind}{boosting}{epochs}{rows}"
+    frames = ", by frame" if name == "gtsrb" and options.by_frame else ""
+    return f"{name.replace('/', '_')} {kind}{boosting}{epochs}{rows}{frames}"
 
 
 def fitted(kind, name, seed, data, options):

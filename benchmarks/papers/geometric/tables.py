@@ -6,6 +6,7 @@
     python -m benchmarks.papers.geometric.tables --shuffles 10          # the paper's Table 1; 100 for Table 2
     python -m benchmarks.papers.geometric.tables --metrics l2 l1 linf   # Table 1 (L-infinity takes minutes a shuffle, on CIFAR-10 an hour)
     python -m benchmarks.papers.geometric.tables --pairwise             # Table 2's second column
+    python -m benchmarks.papers.geometric.tables --data gtsrb --by-frame    # the paper's split, which puts frames of one track on both sides
     python -m benchmarks.papers.geometric.tables --full-boosting --epochs 30    # the authors' boosting and networks: a day
 
 One JSON line a shuffle goes to results/tables.jsonl, and what models and signals gave to cache/; neither is computed again (delete
@@ -31,7 +32,7 @@ RF_MNIST_SHUFFLES = 3
 
 def one_shuffle(name, kind, seed, options):
     """{"methods": {method: measures}, ...} of one model on one split."""
-    split = data.split(name, seed, options.rows)
+    split = data.split(name, seed, options.rows, options.by_frame)
     said, hidden, model_seconds = models.fitted(kind, name, seed, split, options)
     label = f"{models.label(name, kind, options)}, shuffle {seed}"
     problem, seconds = methods.Problem(label, split, said), {}
@@ -103,6 +104,7 @@ def parsed():
     parser.add_argument("--full-boosting", action="store_true", help="the authors' gradient boosting, hours on one core")
     parser.add_argument("--epochs", type=int, default=models.EPOCHS, help=f"of the networks; default {models.EPOCHS}, the paper's are 30")
     parser.add_argument("--rows", type=int, help="draw so many rows first, for a quick look")
+    parser.add_argument("--by-frame", action="store_true", help="split GTSRB's frames at random, as the paper does")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
