@@ -4,9 +4,9 @@
     python -m benchmarks.papers.geometric.tables --data mnist --models rf
     python -m benchmarks.papers.geometric.tables --data my_images.npz --models rf
     python -m benchmarks.papers.geometric.tables --shuffles 10          # the paper's Table 1; 100 for Table 2
-    python -m benchmarks.papers.geometric.tables --metrics l2 l1 linf   # Table 1 (L-infinity takes minutes a shuffle, on CIFAR-10 an hour)
+    python -m benchmarks.papers.geometric.tables --metrics l2 l1 linf   # Table 1; 4 to 12 minutes more a shuffle
     python -m benchmarks.papers.geometric.tables --pairwise             # Table 2's second column
-    python -m benchmarks.papers.geometric.tables --data gtsrb --by-frame    # the paper's split, which puts frames of one track on both sides
+    python -m benchmarks.papers.geometric.tables --data gtsrb --by-frame  # the paper's split, with frames of one track on both sides
     python -m benchmarks.papers.geometric.tables --full-boosting --epochs 30    # the authors' boosting and networks: a day
 
 One JSON line a shuffle goes to results/tables.jsonl, and what models and signals gave to cache/; neither is computed again (delete
