@@ -25,6 +25,14 @@ def test_columns_are_taken_by_name(frame):
         space.transform(table[["a", "b"]])
 
 
+def test_columns_named_by_numbers_or_dates_are_taken_by_place():
+    dates = pd.date_range("2024-01-01", periods=3)
+    space = FeatureSpace()
+    space.fit(pd.DataFrame(X, columns=dates))
+    assert space.names_ is None
+    np.testing.assert_array_equal(space.transform(pd.DataFrame(X, columns=[5, 6, 7])), X)
+
+
 @pytest.mark.parametrize("stds", [[1e4, 1e4, 1.0], [1.0, 1.0, 1e-3], [1.0, 1e3, 1e6]])
 def test_tables_with_columns_of_other_orders_are_standardised(stds):
     space = FeatureSpace()

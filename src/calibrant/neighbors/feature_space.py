@@ -37,7 +37,7 @@ class FeatureSpace(Saved):
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         if self.scale not in SCALES:
             raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
-        self.features_, self.names_ = self.features, column_names(X)
+        self.features_, self.names_ = self.features, _texts(column_names(X))
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
             raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
@@ -83,7 +83,7 @@ class FeatureSpace(Saved):
 
     def _ordered(self, X):
         """A data frame with its columns in the order of the training data's."""
-        names = column_names(X)
+        names = _texts(column_names(X))
         if self.names_ is None or names is None or names == self.names_:
             return X
         odd = sorted(map(str, set(names) ^ set(self.names_)))
@@ -111,6 +111,11 @@ class FeatureSpace(Saved):
                 CalibrationWarning,
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
+
+
+def _texts(names):
+    """The names if they are texts, as scikit-learn has it; numbers and dates are places."""
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _column_sums(points):
