@@ -18,14 +18,14 @@ pytestmark = [
 def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole, tmp_path):
     """One test a cluster, which takes seconds to start: a run on several workers then starts each once."""
     request.getfixturevalue(f"{cluster}_cluster")
-    _every_column_of_every_mode(cluster, logs, folders)
-    _sketch(cluster, logs)
-    _sample(cluster, logs, whole)
+    _assert_every_column_of_every_mode(cluster, logs, folders)
+    _assert_sketch(cluster, logs)
+    _assert_sample(cluster, logs, whole)
     for mode in ("p_*", "vector"):
-        _apply(cluster, mode, logs, whole, tmp_path)
+        _assert_apply(cluster, mode, logs, whole, tmp_path)
 
 
-def _every_column_of_every_mode(cluster, logs, folders):
+def _assert_every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
         assert_same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
     forecasts = {"label": "w", "mean": "region", "std": "score", "by": "model"}
@@ -34,7 +34,7 @@ def _every_column_of_every_mode(cluster, logs, folders):
     assert_same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 
 
-def _sketch(cluster, logs):
+def _assert_sketch(cluster, logs):
     asked = {"score": "score", "predicted": "predicted", "n_bins": 512}
     found, expected = (sketch(logs, engine=engine, **asked) for engine in (cluster, "pyarrow"))
     for name in expected.groups:
@@ -42,13 +42,13 @@ def _sketch(cluster, logs):
             np.testing.assert_allclose(left, right, rtol=1e-9)
 
 
-def _sample(cluster, logs, whole):
+def _assert_sample(cluster, logs, whole):
     drawn = sample(logs, 600, probabilities="p_*", engine=cluster)
     assert 450 < len(drawn) < 750
     assert drawn.weight.sum() == pytest.approx(len(whole))
 
 
-def _apply(cluster, mode, logs, whole, tmp_path):
+def _assert_apply(cluster, mode, logs, whole, tmp_path):
     import pandas as pd
 
     P = whole[COLUMNS].to_numpy(np.float32)

@@ -22,7 +22,7 @@ def sides(y, P):
     return weighed, P.max(axis=1).mean() - right
 
 
-def holds(y, P):
+def assert_holds(y, P):
     weighed, gap = sides(y, P)
     assert weighed == pytest.approx(gap, abs=1e-9)
     values = [getattr(metrics, name)(y, P) for name in ERRORS]
@@ -34,7 +34,7 @@ def holds(y, P):
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([2, 3, 7]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_on_any_data(seed, n, n_classes, spread):
     rng = np.random.default_rng(seed)
-    holds(rng.integers(0, n_classes, n), rng.dirichlet(np.full(n_classes, spread), n))
+    assert_holds(rng.integers(0, n_classes, n), rng.dirichlet(np.full(n_classes, spread), n))
 
 
 def exact_errors(y, P, weight):
@@ -77,7 +77,7 @@ def test_on_stored_outputs(name):
         pytest.skip("needs CALIBRANT_DATA")
     arrays = stored(name)
     P = arrays["probabilities"].astype(np.float64)
-    holds(arrays["labels"], P / P.sum(axis=1, keepdims=True))
+    assert_holds(arrays["labels"], P / P.sum(axis=1, keepdims=True))
 
 
 def test_equality_where_confidence_is_constant():

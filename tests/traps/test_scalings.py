@@ -39,7 +39,7 @@ def _fit(scaling, P, y):
         return scaling.fit(P, y)
 
 
-def _sound(Q, n, n_classes):
+def _assert_sound(Q, n, n_classes):
     assert Q.shape == (n, n_classes)
     assert np.isfinite(Q).all()
     assert (Q >= 0).all()
@@ -99,7 +99,7 @@ def test_separable_rows_do_not_bring_certainty(scaling, n):
 def test_huge_and_tiny_scores_keep_their_ranking(scaling, scale):
     logits, y = _rows(200)
     Q = _fit(scaling(inputs="logit"), logits * scale, y).predict_proba(logits * scale)
-    _sound(Q, 200, 4)
+    _assert_sound(Q, 200, 4)
     if scaling in KEEP_LABEL:
         np.testing.assert_array_equal(Q.argmax(axis=1), logits.argmax(axis=1))
     assert metrics.accuracy(y, Q) > 0.5
@@ -129,7 +129,7 @@ def test_logits_and_probabilities_give_the_same_answer(scaling):
 def test_log_loss_is_finite_on_rows_unlike_those_fitted(scaling):
     logits, y = _rows(100)
     Q = scaling().fit(softmax(logits), y).predict_proba(np.vstack([np.eye(4), np.full((1, 4), 0.25)]))
-    _sound(Q, 5, 4)
+    _assert_sound(Q, 5, 4)
     for label in range(4):
         assert np.isfinite(metrics.log_loss(np.full(5, label), Q))
 
@@ -142,14 +142,14 @@ def test_float16_and_float32_rows_are_taken(scaling):
     # A jump of an isotonic step may fall between two roundings of one score.
     for dtype, tolerance in ((np.float32, 2e-5), (np.float16, 2e-2)):
         Q = scaling().fit(P.astype(dtype), y).predict_proba(P.astype(dtype))
-        _sound(Q, 300, 4)
+        _assert_sound(Q, 300, 4)
         assert np.quantile(np.abs(Q - exact), 0.95) < tolerance
 
 
 @every_scaling
 def test_perfect_separation_does_not_crash(scaling):
     Q = scaling().fit([0.0, 1.0], [0, 1]).predict_proba([0.0, 1.0, 0.5])
-    _sound(Q, 3, 2)
+    _assert_sound(Q, 3, 2)
     assert Q[0, 0] >= 0.5 >= Q[1, 0]
 
 
@@ -157,14 +157,14 @@ def test_perfect_separation_does_not_crash(scaling):
 @pytest.mark.parametrize("constant", [0.0, 0.3, 1.0])
 def test_constant_predictions_do_not_crash(scaling, constant):
     y = np.array([0, 1, 0, 0, 1, 0])
-    _sound(_fit(scaling(), np.full(6, constant), y).predict_proba(np.full(6, constant)), 6, 2)
+    _assert_sound(_fit(scaling(), np.full(6, constant), y).predict_proba(np.full(6, constant)), 6, 2)
 
 
 @every_scaling
 def test_one_class_only_leaves_the_others_possible(scaling):
     P = softmax(_rows(40)[0])
     Q = _fit(scaling(), P, np.zeros(40, dtype=int)).predict_proba(P)
-    _sound(Q, 40, 4)
+    _assert_sound(Q, 40, 4)
     assert (Q > 0).all()
 
 
@@ -176,7 +176,7 @@ def test_an_absent_class_keeps_mass_and_its_column(scaling):
     P = softmax(logits)
     cal = scaling(classes=names).fit(P[seen], names[y[seen]])
     Q = cal.predict_proba(P)
-    _sound(Q, 200, 4)
+    _assert_sound(Q, 200, 4)
     assert cal.classes_.tolist() == ["a", "b", "c", "d"]
     assert (Q[:, 2] > 0).all()
 
@@ -186,7 +186,7 @@ def test_three_classes_of_which_two_are_seen_are_not_binary(scaling):
     logits, y = _rows(100, 3)
     seen = y < 2
     Q = scaling().fit(softmax(logits)[seen], y[seen]).predict_proba(softmax(logits))
-    _sound(Q, 100, 3)
+    _assert_sound(Q, 100, 3)
 
 
 @every_scaling
