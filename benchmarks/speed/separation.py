@@ -122,12 +122,12 @@ def pairwise(X, y, queries, group):
     index, n = BruteIndex().fit(X, y, CLASSES), PAIRS
     Q = queries[:n].astype(float)
     counts, at = [], index.points_.group_of
-    low = np.concatenate([index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)])
+    low = np.concatenate([index.points_.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)])
     sides = lambda: (split(low[i], *at(group[i])) for i in range(n))  # noqa: E731
     (row, _), (search, _) = in_turn(
         n,
-        lambda: [index.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)],
-        lambda: [min_max(q, o, s, index, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)],
+        lambda: [index.points_.lower_squares(Q[i : i + 50]) for i in range(0, n, 50)],
+        lambda: [min_max(q, o, s, index.points_, -np.inf, counts)[0] for q, (s, o) in zip(Q, sides(), strict=True)],
     )
     full, scanned = np.mean(counts, axis=0)
     error = off_all_pairs(X, y, queries, group) / 255

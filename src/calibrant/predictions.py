@@ -14,7 +14,7 @@ from calibrant.arrays import class_array, column_names, encode_labels, rows_name
 from calibrant.errors import InputError
 from calibrant.rows import take_rows
 
-__all__ = ["Predictions", "read"]
+__all__ = ["Predictions", "read", "reference_pair"]
 
 #: How far a row's sum may be from 1, by the dtype the probabilities came in.
 ROW_SUM_TOLERANCE = {"float16": 5e-3, "float32": 1e-5, "float64": 1e-5}
@@ -341,11 +341,16 @@ def _looks_like_labels(values, one_column):
     return one_column and bool(np.isin(values[:, 1], (0.0, 1.0)).all())
 
 
+def reference_pair(reference):
+    """(X_train, y_train) of what was given as the model's training data."""
+    if not (isinstance(reference, tuple | list) and len(reference) == 2):
+        raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
+    return reference
+
+
 def _reference(reference, record):
     if reference is None:
         return None
-    if not (isinstance(reference, tuple | list) and len(reference) == 2):
-        raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
-    X, y = reference
+    X, y = reference_pair(reference)
     labels, _ = encode_labels(y, record.classes, None, record.n_classes, name="reference labels")
     return rows_named(X, "reference[0]", len(labels)), labels

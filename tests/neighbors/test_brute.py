@@ -26,7 +26,7 @@ def test_bounds_in_single_precision():
     index = BruteIndex().fit(X, y, 1)
     assert index.points_.points.dtype == np.float32
     queries = np.vstack([X[:3], rng.integers(0, 256, (3, 700))]).astype(float)
-    low = index.lower_squares(queries)
+    low = index.points_.lower_squares(queries)
     true = ((queries[:, None] - X[None].astype(float)) ** 2).sum(axis=2)
     assert (low <= true + 1e-9).all()
     assert (low >= true - 1e-3 * (queries**2).sum(axis=1)[:, None]).all()
@@ -41,13 +41,13 @@ def test_bounds_between_points_and_on_some_of_them():
     for index in (BruteIndex().fit(X, y, 1), BruteIndex().fit(X[:50] / 255.0, y[:50], 1)):
         scale = 1.0 if len(index.points_) == 3000 else 255.0
         true = ((wide[a][:, None] - wide[b]) ** 2).sum(axis=2) / scale**2
-        square, room = index.squares_between(a, b)
+        square, room = index.points_.squares_between(a, b)
         assert (np.abs(square - true) <= room).all()
         assert (room > 0.0).all()
         queries, some = rng.normal(0.5, 0.3, (2, 700)), np.array([1, 4, 44])
-        part = index.lower_squares(queries, some)
-        np.testing.assert_allclose(part, index.lower_squares(queries)[:, some], rtol=1e-6)
-        assert index.lower_squares(queries, some[:0]).shape == (2, 0)
+        part = index.points_.lower_squares(queries, some)
+        np.testing.assert_allclose(part, index.points_.lower_squares(queries)[:, some], rtol=1e-6)
+        assert index.points_.lower_squares(queries, some[:0]).shape == (2, 0)
 
 
 def test_no_other_metric():

@@ -35,14 +35,17 @@ def nearest_of(query, low, points, k=1):
         low[j] = np.inf
     found = np.array(found, dtype=np.intp)
     z = points.wide_rows(found) - query
-    square = np.einsum("ij,ij->i", z, z)
-    more = np.flatnonzero(~(low > square.min(initial=np.inf) * ROOM)) if len(found) else found
-    for some, extra, apart in _read(more[~np.isposinf(low[more])], query, points):
-        found, z, square = np.concatenate([found, some]), np.concatenate([z, extra]), np.concatenate([square, apart])
-        order = np.argsort(square, kind="stable")[:k]
-        found, z, square = found[order], z[order], square[order]
-    order = np.argsort(square, kind="stable")
-    return found[order], z[order], square[order]
+    near = _first(k, found, z, np.einsum("ij,ij->i", z, z))
+    more = np.flatnonzero(~(low > near[2][0] * ROOM)) if len(found) else found
+    for some in _read(more[~np.isposinf(low[more])], query, points):
+        near = _first(k, *(np.concatenate(both) for both in zip(near, some, strict=True)))
+    return near
+
+
+def _first(k, rows, z, square):
+    """The k of least square, in their order."""
+    order = np.argsort(square, kind="stable")[:k]
+    return rows[order], z[order], square[order]
 
 
 def _read(rows, query, points):

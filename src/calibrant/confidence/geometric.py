@@ -12,7 +12,7 @@ from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.errors import CalibrationWarning, FitWarning, InputError, warn
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.signals.fast_separation import FastSeparation
 
@@ -145,7 +145,6 @@ class GeometricCalibrator(Calibrator):
             warn(
                 "X holds the training rows of reference themselves, each at distance 0 from itself, which says nothing of new rows; "
                 "pass predictions and features of rows that the model was not trained on.",
-                CalibrationWarning,
             )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
             raise InputError('map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".')

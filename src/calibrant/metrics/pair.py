@@ -10,7 +10,7 @@ from calibrant._base.metric import Interval, WholeMetric
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.simulated_limits import simulated_limits
-from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.errors import InputError, warn
 
 __all__ = ["PairMetric", "target_pair"]
 
@@ -65,7 +65,6 @@ class PairMetric(WholeMetric):
         warn(
             f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99 times of 100, by the size of the data; "
             "see the documentation's table of coverage, or use expected_calibration_error.",
-            CalibrationWarning,
         )
         score, hit = target_pair(record, self.target)
         weight, plain = record.weights, self._value(record)

@@ -29,7 +29,7 @@ class BruteIndex(NeighborIndex):
     Examples
     --------
     >>> index = BruteIndex().fit(np.array([[0.0, 0.0], [3.0, 0.0]]), np.array([0, 1]), 2)
-    >>> index.lower_squares(np.array([[0.0, 4.0]])).round(3).tolist()
+    >>> index.points_.lower_squares(np.array([[0.0, 4.0]])).round(3).tolist()
     [[16.0, 25.0]]
     """
 
@@ -54,18 +54,6 @@ class BruteIndex(NeighborIndex):
         """Bytes of the fitted arrays."""
         return self.points_.nbytes
 
-    def wide_rows(self, positions):
-        """Float64 points at sorted positions."""
-        return self.points_.wide_rows(positions)
-
-    def squares_between(self, a, b):
-        """Squared distances between points, and their room: see :class:`StoredPoints`."""
-        return self.points_.squares_between(a, b)
-
-    def lower_squares(self, queries, positions=None):
-        """(m, n) lower bounds of squared distances: see :class:`StoredPoints`."""
-        return self.points_.lower_squares(queries, positions)
-
     def each(self, queries, group, function, progress=None):
         """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the positions of its group."""
         size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (8 * len(self.points_))))
@@ -73,7 +61,7 @@ class BruteIndex(NeighborIndex):
 
         def run(rows):
             scaled = self.points_.scaled(queries[rows])
-            for i, low in enumerate(self.lower_squares(scaled)):
+            for i, low in enumerate(self.points_.lower_squares(scaled)):
                 function(rows.start + i, scaled[i], low, *self.points_.group_of(group[rows.start + i]))
 
         per_call = len(blocks) if progress is None else 8
@@ -97,7 +85,7 @@ class BruteIndex(NeighborIndex):
         return out
 
     def _nearest_of(self, query, low):
-        found, _, square = nearest_of(query, low, self)
+        found, _, square = nearest_of(query, low, self.points_)
         return (int(found[0]), square[0]) if len(found) else (-1, np.inf)
 
 

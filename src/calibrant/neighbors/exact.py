@@ -20,7 +20,7 @@ POINTS_AXIS = {"l2": 1, "l1": 0, "linf": 1}
 BLOCK_QUERIES = 64
 FIRST_ROWS = 32
 MOST_ROWS = 2_048
-LARGEST = float(np.finfo(np.float64).max)
+FINITE = float(np.finfo(np.float64).max)
 
 
 class ExactIndex(NeighborIndex):
@@ -160,7 +160,7 @@ class ExactIndex(NeighborIndex):
             # The bound is itself a difference, without rounding of its own; many rows have the largest there is, as images do.
             return np.nextafter(best, -np.inf)
         limit = (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
-        return limit if limit < LARGEST else LARGEST
+        return limit if limit < FINITE else FINITE
 
     def _tabulated(self, rows):
         if self.metric == "linf":

@@ -5,7 +5,8 @@ from sklearn.base import clone
 
 from calibrant._base.saving import Saved
 from calibrant.arrays import column_names, to_array
-from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.errors import InputError, warn
+from calibrant.neighbors.stored_points import LARGEST
 from calibrant.rows import n_rows
 
 __all__ = ["FeatureSpace"]
@@ -17,8 +18,8 @@ BLOCK_ROWS = 8_192
 SAME_SPAN, SHARE, NARROW_SHARE = 0.5, 0.5, 0.05
 #: Standard deviations or spans this many times apart are orders of magnitude.
 ORDERS = 100.0
-#: Numbers whose squares and their sums stay within float64.
-LARGEST, SMALLEST = np.float64(1e150), 1e-152
+#: Squares of numbers all below this are too near to 0 for float64.
+SMALLEST = 1e-152
 
 
 class FeatureSpace(Saved):
@@ -43,14 +44,24 @@ class FeatureSpace(Saved):
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
             self.features_ = clone(self.features).fit(X, group)
         image = len(getattr(X, "shape", ())) > 2 or getattr(X, "dtype", None) == np.uint8
-        points = self.transform(X)
+        points, largest = self._numbers(X)
+        if 0.0 < largest < SMALLEST:
+            raise InputError(
+                f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got at most {largest:.2g}; scale it up."
+            )
         self.n_features_ = points.shape[1]
-        _need_size(points)
         self.column_scale_ = None if self.scale == "none" or (self.scale == "auto" and image) else self._column_scale(points)
         return points
 
     def transform(self, X):
         """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays one)."""
+        out, _ = self._numbers(X)
+        if out.shape[1] != self.n_features_:
+            raise InputError(f"X must have the {self.n_features_} features of the training data; got {out.shape[1]}.")
+        return out
+
+    def _numbers(self, X):
+        """What ``transform`` returns, and the largest size among its numbers (0 for whole numbers, which are not looked at)."""
         n, X = n_rows(X), self._ordered(X)
         if self.features_ is not None:
             X = self._featured(X)
@@ -61,12 +72,8 @@ class FeatureSpace(Saved):
         out = out.reshape(len(out), -1)
         if len(out) != n:
             raise InputError(f"features must give one row for each of the {n} rows of X; got {len(out)}.")
-        if out.dtype.kind == "f":
-            for start in range(0, len(out), BLOCK_ROWS):
-                _need_finite(out[start : start + BLOCK_ROWS], start)
-        if out.shape[1] != getattr(self, "n_features_", out.shape[1]):
-            raise InputError(f"X must have the {self.n_features_} features of the training data; got {out.shape[1]}.")
-        return out
+        starts = range(0, len(out), BLOCK_ROWS) if out.dtype.kind == "f" else ()
+        return out, max((_largest(out[start : start + BLOCK_ROWS], start) for start in starts), default=0.0)
 
     @property
     def nbytes(self):
@@ -108,7 +115,6 @@ class FeatureSpace(Saved):
             warn(
                 f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so they are standardised before distances "
                 'are taken; pass scale="standard" to do so silently, or scale="none" for the raw columns.',
-                CalibrationWarning,
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
 
@@ -131,21 +137,14 @@ def _column_sums(points):
     return low, high, total / len(points), square / len(points)
 
 
-def _need_finite(block, start):
+def _largest(block, start):
+    """The largest size among the numbers of a block, which ``start`` rows precede; refused where one cannot be squared."""
+    size = np.abs(block).max(axis=1, initial=0.0)
     # Written so that what is not a number is bad.
-    bad = ~(np.abs(block) <= LARGEST).all(axis=1)
+    bad = ~(size <= LARGEST)
     if bad.any():
         rule = f"finite and at most {LARGEST:.0e} in size"
         raise InputError(
             f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} such rows); repair, scale or drop them."
         )
-
-
-def _need_size(points):
-    if points.dtype.kind != "f":
-        return
-    largest = max(float(np.abs(points[start : start + BLOCK_ROWS]).max()) for start in range(0, len(points), BLOCK_ROWS))
-    if 0.0 < largest < SMALLEST:
-        raise InputError(
-            f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got at most {largest:.2g}; scale it up."
-        )
+    return float(size.max())

@@ -8,13 +8,13 @@ from scipy.spatial.distance import cdist
 from calibrant._base.saving import Saved
 from calibrant.errors import InputError
 
-__all__ = ["BLOCK_BYTES", "METRICS", "StoredPoints", "distances"]
+__all__ = ["BLOCK_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]
 
 BLOCK_BYTES = 32 * 2**20
 #: Sets smaller than this many numbers are kept in float64 whatever they came in.
 SMALL = 2_000_000
-#: Distances past this are refused: their squares overflow.
-LARGEST = 1e150
+#: Numbers and distances past this are refused: their squares overflow. Of float64, in which narrower numbers are compared with it.
+LARGEST = np.float64(1e150)
 #: A shift is taken off where it makes the squared norms this many times less; below that the bounds gain next to nothing.
 SHORTER = 4.0
 #: Rows that tell where the columns lie.

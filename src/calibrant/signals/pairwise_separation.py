@@ -80,7 +80,7 @@ class PairwiseSeparation(Separation):
         out = np.empty(len(queries))
 
         def one(i, query, low, start, stop):
-            out[i] = signed(query, *split(low, start, stop), self.index_, self.index_.radius_, self._safe, self._dangerous)
+            out[i] = signed(query, *split(low, start, stop), self.index_.points_, self.index_.radius_, self._safe, self._dangerous)
 
         self.index_.each(queries, group, one, self.progress)
         return out

@@ -10,6 +10,7 @@ from calibrant import arrays
 from calibrant._base.default import default_calibrator
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
+from calibrant.predictions import reference_pair
 from calibrant.rows import n_rows, take_optional, take_rows
 from calibrant.wrap.model_outputs import fit_model, is_fitted, kind_of_output, model_output, with_weight
 from calibrant.wrap.splits import make_splits, refuse_prefit
@@ -172,10 +173,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _labelled(self, model, reference):
         """The model's training rows with the labels asked for."""
-        if self.reference_labels == "true" or not (isinstance(reference, tuple | list) and len(reference) == 2):
-            return reference  # the door refuses what is no pair
-        check_consistent_length(*reference)
-        return reference[0], self.classes_[self._values(model, reference[0]).argmax(axis=1)]
+        if reference is None or self.reference_labels == "true":
+            return reference
+        X, y = reference_pair(reference)
+        check_consistent_length(X, y)
+        return X, self.classes_[self._values(model, X).argmax(axis=1)]
 
     def _values(self, model, X):
         return model_output(model, X, self._kind, self.classes_, self._prior)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._kernels.softmax import log_softmax
 from calibrant.arrays import to_array
-from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.errors import InputError, warn
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
 
@@ -51,7 +51,6 @@ def with_weight(model, fit_params, sample_weight):
         return {**fit_params, f"{steps[-1][0]}__sample_weight": sample_weight}
     warn(
         f"{type(model).__name__}.fit takes no sample_weight: the model is fitted without, the calibrator with the weights.",
-        CalibrationWarning,
     )
     return fit_params
 

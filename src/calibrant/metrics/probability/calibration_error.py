@@ -10,7 +10,7 @@ from calibrant._base.metric import Interval, Metric
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import binned_errors, inverted_limits
-from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.errors import InputError, warn
 
 __all__ = ["BinnedCalibrationError"]
 
@@ -108,5 +108,4 @@ class BinnedCalibrationError(Metric):
             warn(
                 "the interval of the largest gap over bins is approximate: in simulations it held the truth 82 to 100 times of 100, "
                 "even with 130 rows a bin; see the documentation's table of coverage, or use norm=1 or 2.",
-                CalibrationWarning,
             )
