@@ -30,7 +30,7 @@ def test_refuses_before_anything_is_written(tmp_path):
     path.write_text("old")
     with pytest.raises(FileExistsError, match="overwrite=True"), replacing(path):
         pytest.fail("must not get here")
-    with pytest.raises(FileNotFoundError, match="is not a folder"), replacing(tmp_path / "no" / "a"):
+    with pytest.raises(FileNotFoundError, match="does not exist; make it first"), replacing(tmp_path / "no" / "a"):
         pytest.fail("must not get here")
 
 

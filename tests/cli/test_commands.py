@@ -159,7 +159,7 @@ def test_user_errors_are_one_line(run, npz, tmp_path):
         (("evaluate", "bad.npz"), "rows of P must sum to 1"),
         (("fit", "bad.npz"), "rows of P must sum to 1"),
         (("apply", "foreign", npz, "-o", "o.npz"), "not a calibrant file"),
-        (("report", npz, "-o", "missing/r.html"), "is not a folder"),
+        (("report", npz, "-o", "missing/r.html"), "the folder"),
     ]:
         result = run(*arguments, code=1)
         assert words in result.stderr

@@ -1,39 +1,120 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, and never over what the user has not given up."""
 
 import os
+import re
+import stat
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import blake2s
 from pathlib import Path
 
-__all__ = ["replacing"]
+try:
+    import fcntl
+except ImportError:  # not on Windows: nothing is locked there, so nothing that was left is taken for dead
+    fcntl = None
+
+__all__ = ["replacing", "target"]
+
+KINDS = {stat.S_IFDIR: "a folder", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+
+
+def target(path, *, overwrite: bool = False) -> Path:
+    """The file that writing to ``path`` makes or replaces: behind a symbolic link what it points at, so that the link itself stays.
+
+    Raises
+    ------
+    FileExistsError
+        When ``path`` exists, be it as a link that points nowhere, and ``overwrite`` is False; and in any case when it is no regular file.
+    FileNotFoundError, NotADirectoryError
+        When the folder to write in does not exist, or is none.
+    """
+    path = Path(path)
+    if os.path.lexists(path) and not overwrite:
+        link = f" as a link to {os.readlink(path)}, which does not exist," if path.is_symlink() and not path.exists() else ""
+        raise FileExistsError(f"{path} exists{link} and is not overwritten; pass overwrite=True or another path.")
+    real = Path(os.path.realpath(path))
+    kind = stat.S_IFMT(os.lstat(real).st_mode) if os.path.lexists(real) else stat.S_IFREG
+    if kind != stat.S_IFREG:
+        raise FileExistsError(f"{path} is {KINDS.get(kind, 'a link in a circle')}, which is never replaced; write to a regular file.")
+    if not real.parent.is_dir():
+        if real.parent.exists():
+            raise NotADirectoryError(f"{real.parent} is not a folder; choose another path.")
+        raise FileNotFoundError(f"the folder {real.parent} does not exist; make it first, or choose another path.")
+    return real
 
 
 @contextmanager
 def replacing(path, *, overwrite: bool = False):
     """A temporary path beside ``path`` that takes its place when the block ends well, and is removed when it does not.
 
+    What a killed run has left of the same file is removed first; a run that still writes holds a lock, and is left alone.
+
     Raises
     ------
-    FileExistsError
-        Before anything is written, when ``path`` exists and ``overwrite`` is False.
-    FileNotFoundError
-        When its folder does not exist.
+    FileExistsError, FileNotFoundError
+        As :func:`target`, before anything is written.
     """
-    path = Path(path)
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists and is not overwritten; pass overwrite=True or another path.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is not a folder; make it first, or write elsewhere.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
+    real = target(path, overwrite=overwrite)
+    _remove_left(real)
+    handle, temporary = _locked(real)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        temporary.chmod(stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~_umask())
+        temporary.replace(target(path, overwrite=overwrite))
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(handle)
+
+
+def _prefix(real):
+    """Start of the names of our temporary files for this target: by its hash, as a name may be too long for more to be added."""
+    return f".calibrant-{blake2s(os.fsencode(real.name), digest_size=8).hexdigest()}-"
+
+
+def _locked(real):
+    """A new temporary file, open and locked for as long as it is open, and its path."""
+    while True:
+        try:
+            handle, name = tempfile.mkstemp(dir=real.parent, prefix=_prefix(real), suffix=".part")
+        except OSError as error:
+            raise type(error)(f"{real.parent} cannot be written to ({error.strerror}); choose another path.") from None
+        # Another run may have taken it for dead before it was locked.
+        if _lock(handle) is not False and os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _lock(handle):
+    """True when it is ours now, False when another holds it, None where files cannot be locked."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _remove_left(real):
+    """Remove temporary files of this target, and of no other, that nobody writes any more."""
+    ours = re.compile(re.escape(_prefix(real)) + r"[a-z0-9_]{8}\.part")
+    with suppress(OSError), os.scandir(real.parent) as entries:
+        for left in [entry for entry in entries if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)]:
+            _remove_dead(left.path)
+
+
+def _remove_dead(path):
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            if _lock(handle):
+                os.unlink(path)
+        finally:
+            os.close(handle)
 
 
 def _umask():

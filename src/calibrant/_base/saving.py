@@ -47,11 +47,6 @@ class Saved:
 
 def save(obj, path, *, overwrite=False) -> Path:
     """Write a fitted object to one file; see :func:`load`."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first, or choose another path.")
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists and is not overwritten; pass overwrite=True or another path.")
     arrays: dict[str, np.ndarray] = {}
     manifest = {"format": "calibrant", "version": FORMAT_VERSION, "object": _encode(obj, arrays, type(obj).__name__)}
     with replacing(path, overwrite=overwrite) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -60,7 +55,7 @@ def save(obj, path, *, overwrite=False) -> Path:
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             _write(archive, f"{name}.npy", buffer.getvalue())
-    return path
+    return Path(path)
 
 
 def load(path):

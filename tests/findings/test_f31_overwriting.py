@@ -1,0 +1,96 @@
+"""Nothing of the user's is replaced unasked, links and devices least of all, and what a killed run left is cleared away."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+import calibrant as cb
+from calibrant._base import files
+
+
+@pytest.fixture
+def fitted():
+    return cb.Identity().fit([[0.5, 0.5]], [0])
+
+
+def names(folder):
+    return sorted(os.listdir(folder))
+
+
+def test_f31_a_dangling_link_is_not_replaced(fitted, tmp_path):
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(FileExistsError, match="a link to nowhere, which does not exist"):
+        fitted.save(tmp_path / "link")
+    assert names(tmp_path) == ["link"]
+
+
+def test_f31_with_overwrite_the_link_stays_and_its_target_is_written(fitted, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "old").write_text("old")
+    for place in ("old", "new"):
+        (tmp_path / f"to_{place}").symlink_to(f"data/{place}")
+        fitted.save(tmp_path / f"to_{place}", overwrite=True)
+        assert (tmp_path / f"to_{place}").is_symlink()
+        assert cb.load(tmp_path / "data" / place).classes_.tolist() == [0, 1]
+    assert names(tmp_path / "data") == ["new", "old"]
+
+
+def test_f31_what_is_no_regular_file_is_never_replaced(fitted, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for name, kind in [("pipe", "a pipe"), ("folder", "a folder"), ("circle", "a link in a circle"), ("null", "a device")]:
+        with pytest.raises(FileExistsError, match=f"is {kind}, which is never replaced"):
+            fitted.save(tmp_path / name, overwrite=True)
+    assert names(tmp_path) == ["circle", "folder", "null", "pipe"]
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+
+
+def test_f31_a_file_keeps_who_may_read_it(fitted, tmp_path):
+    (tmp_path / "secret").touch(mode=0o600)
+    fitted.save(tmp_path / "secret", overwrite=True)
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+
+
+KILLED = """
+import runpy, sys, time
+replacing = runpy.run_path(sys.argv[2])["replacing"]
+with replacing(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+def writing(path):
+    run = subprocess.Popen([sys.executable, "-c", KILLED, path, files.__file__], stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "writing\n"
+    return run
+
+
+def test_f31_the_next_run_removes_what_a_killed_one_left(fitted, tmp_path):
+    killed, other, alive = (writing(str(tmp_path / name)) for name in ("a", "b", "a"))
+    try:
+        for run in (killed, other):
+            run.send_signal(signal.SIGKILL)
+            run.wait(10)
+        mine = tmp_path / "a.calibrant.part"
+        mine.write_text("the user's own")
+        assert len(names(tmp_path)) == 4
+        fitted.save(tmp_path / "a")
+        left = [name for name in names(tmp_path) if name not in ("a", mine.name)]
+        # That of another target, and that of a run which still writes, are none of this run's.
+        assert len(left) == 2
+    finally:
+        alive.kill()
+        alive.wait(10)
+        for run in (killed, other, alive):
+            run.stdout.close()
+    fitted.save(tmp_path / "a", overwrite=True)
+    fitted.save(tmp_path / "b")
+    assert names(tmp_path) == ["a", mine.name, "b"]
