@@ -39,49 +39,6 @@ def test_what_is_no_number_is_named(values, message):
         arrays.to_array(values, "P")
 
 
-def test_positions_and_names_of_labels():
-    codes, classes = arrays.encode_labels([0, 2, 1], None, 3, 3)
-    assert codes.tolist() == [0, 2, 1]
-    assert classes is None
-    codes, classes = arrays.encode_labels(["b", "a"], arrays.class_array(["b", "a"], 2), 2, 2)
-    assert codes.tolist() == [0, 1]
-    assert classes.tolist() == ["b", "a"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "classes"),
-    [
-        ([1, 2, 1], ["1", "2"]),
-        (np.array([1.0, 2.0, 1.0]), [1, 2]),
-        (np.array([1, 2, 1], np.int8), [1.0, 2.0]),
-        ([True, False, True], [1, 0]),
-    ],
-    ids=["numbers for text columns", "floats for integers", "integers for floats", "booleans for integers"],
-)
-def test_labels_that_compare_equal_are_one_label(labels, classes):
-    codes, _ = arrays.encode_labels(labels, arrays.class_array(classes, 2), 3, 2)
-    assert codes.tolist() == [0, 1, 0]
-
-
-def test_many_unknown_labels_are_counted_not_listed():
-    with pytest.raises(InputError, match=r"got \[2, 3, 4, 5, 6, 7\] and 92 more"):
-        arrays.encode_labels(np.arange(100), np.array([0, 1]), 100, 2)
-
-
-def test_unhashable_labels():
-    labels = np.empty(2, dtype=object)
-    labels[:] = [[1], [2]]
-    with pytest.raises(InputError, match="y must hold hashable labels; got list"):
-        arrays.encode_labels(labels, np.array(["a", "b"]), 2, 2)
-
-
-def test_classes_of_one_simple_kind_have_its_dtype():
-    assert arrays.class_array(["a", "bc"], 2).dtype.kind == "U"
-    assert arrays.class_array([3, 1], 2).dtype.kind == "i"
-    assert arrays.class_array([1, "a"], 2).dtype == object
-    assert arrays.class_array([("a", 1), ("b", 2)], 2).shape == (2,)
-
-
 def test_weights():
     assert arrays.weights(None, 3) == (None, None)
     weight, kept = arrays.weights([1, 2, 3], 3)

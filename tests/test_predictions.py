@@ -82,7 +82,7 @@ BAD_INPUTS = {
         P3, np.eye(3)[Y3],
         "y must be one label a row, (n,); got shape (4, 3); pass y.argmax(axis=1), or swap the arguments if y and P are exchanged.",
     ),
-    "labels as a column": (P3, Y3[:, None], "y must be one label a row, (n,); got shape (4, 1); pass y.ravel()."),
+    "labels as a column": (P3, Y3[:, None], "y must be one label a row, (n,); got shape (4, 1); pass np.ravel(y)."),
     "missing label": (P3, [0.0, np.nan, 1.0, 2.0], "y must not be missing; row 1 is nan; drop those rows."),
     "None as a label": (P3, [0, None, 1, 2], "y must not be missing; row 1 is None; drop those rows."),
     "booleans for three classes": (
@@ -203,7 +203,7 @@ def test_columns_that_are_not_the_classes_are_refused():
         cal.predict_proba(pd.DataFrame(P3, columns=["a", "b", "z"]))
     with pytest.raises(InputError, match="got 4 columns and the 3 classes"):
         cal.predict_proba(pd.DataFrame(P3, columns=["a", "b", "c"]).assign(id=0.0))
-    with pytest.raises(InputError, match="classes must be distinct"):
+    with pytest.raises(InputError, match="the columns of P must have different names"):
         read(pd.DataFrame(P3, columns=["a", "b", "a"]), [0, 1, 0, 1])
 
 

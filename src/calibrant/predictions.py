@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels import softmax as _softmax
-from calibrant.arrays import class_array, column_names, encode_labels, rows_named, to_array, weights
+from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
+from calibrant.labels import class_array, encode_labels, label_key
 from calibrant.rows import take_rows
 
 __all__ = ["Predictions", "read", "reference_pair"]
 
-#: How far a row's sum may be from 1, by the dtype the probabilities came in.
-ROW_SUM_TOLERANCE = {"float16": 5e-3, "float32": 1e-5, "float64": 1e-5}
+#: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in: that of bfloat16, float16, others.
+ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
+OTHER_ROW_SUM_TOLERANCE = 1e-5
 BLOCK_ROWS = 65_536
 #: Entries of P in one block of ``Predictions.blocks``: small enough for the block and what is derived from it to stay in the cache.
 BLOCK_ENTRIES = 131_072
@@ -241,7 +243,7 @@ def read(
         raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
     names = column_names(P)
     values = to_array(P, "P")
-    resolution = float(np.finfo(values.dtype).eps)
+    epsilon = resolution(P, values)
     values = values.astype(np.float64) if values.dtype == np.float16 else values
     values, one_column = _two_columns(values, inputs)
     if names is not None and classes is not None and not one_column:
@@ -251,7 +253,7 @@ def read(
         raise InputError("P has no rows; pass at least one prediction.")
     weight, kept = weights(sample_weight, len(values))
     if check_values or kept is not None:
-        _check_values(values, inputs, resolution)
+        _check_values(values, inputs, epsilon)
     labels = None
     if y is not None:
         labels, known = encode_labels(y, known, len(values), values.shape[1], swapped_hint=_looks_like_labels(values, one_column))
@@ -262,7 +264,7 @@ def read(
         labels=labels,
         weight=weight,
         X=rows_named(X, "X", len(values)),
-        resolution=resolution,
+        resolution=epsilon,
     )
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
@@ -288,17 +290,16 @@ def _two_columns(values, inputs):
 
 
 def _reorder(values, names, classes):
-    """Columns of a class-named frame in the order of ``classes``."""
-    known = class_array(classes, len(names))
-    if [str(n) for n in names] == [str(c) for c in known] or names == list(range(len(names))):
+    """Columns of a class-named frame in the order of ``classes``; one whose names are only places is in that order already."""
+    known, named = [[label_key(label) for label in labels] for labels in (class_array(classes, len(names)), names)]
+    position = {name: j for j, name in enumerate(named)}
+    texts = {str(name): j for j, name in enumerate(named)}
+    places = [position.get(label, texts.get(str(label))) for label in known]
+    if set(places) == set(range(len(names))):
+        return values if places == sorted(places) else values[:, places]
+    if named == list(range(len(names))):
         return values
-    position = {name: j for j, name in enumerate(names)}
-    try:
-        return values[:, [position[c] if c in position else position[str(c)] for c in known]]
-    except KeyError:
-        raise InputError(
-            f"the columns of P must be named by the classes {known.tolist()}; got {names}; rename them or pass P.to_numpy()."
-        ) from None
+    raise InputError(f"the columns of P must be named by the classes {known}; got {names}; rename them or pass P.to_numpy().")
 
 
 def _check_values(values, inputs, resolution):
@@ -328,7 +329,7 @@ def _check_probabilities(block, start, resolution):
 
 
 def _tolerance(resolution):
-    return ROW_SUM_TOLERANCE[{9.765625e-04: "float16", 1.1920928955078125e-07: "float32"}.get(resolution, "float64")]
+    return ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE)
 
 
 def _reject(bad, start, block, rule, remedy):

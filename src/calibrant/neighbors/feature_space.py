@@ -38,7 +38,7 @@ class FeatureSpace(Saved):
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         if self.scale not in SCALES:
             raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
-        self.features_, self.names_ = self.features, _texts(column_names(X))
+        self.features_, self.names_ = self.features, _texts(column_names(X, "X"))
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
             raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
@@ -90,13 +90,13 @@ class FeatureSpace(Saved):
 
     def _ordered(self, X):
         """A data frame with its columns in the order of the training data's."""
-        names = _texts(column_names(X))
+        names = _texts(column_names(X, "X"))
         if self.names_ is None or names is None or names == self.names_:
             return X
         odd = sorted(map(str, set(names) ^ set(self.names_)))
         if odd or len(names) != len(self.names_):
             raise InputError(f"X must have the columns of the training data; only one of the two has {odd[:6]}; rename or drop them.")
-        return X[self.names_]
+        return X.select(self.names_) if hasattr(X, "select") else X[self.names_]
 
     def _column_scale(self, points):
         """(d,) factors of the columns, or None where they are on one scale already."""

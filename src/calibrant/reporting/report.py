@@ -3,6 +3,7 @@
 What measures and writes it is imported when one is made, for it is a large part of calibrant that most programs never use.
 """
 
+import inspect
 import json
 from pathlib import Path
 
@@ -92,6 +93,8 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     ------
     InputError
         When the predictions cannot be read or the arguments contradict each other.
+    TypeError
+        For an option that is none; the message names those there are.
 
     Notes
     -----
@@ -111,5 +114,14 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     from calibrant.reporting.summarise import summarise
 
     if std is not None or is_forecast(P) or of_forecasts(calibrator):
+        _refuse_unknown(options, regression.summarise)
         return Report(regression.summarise(y, P, std, calibrator=calibrator, **options))
+    _refuse_unknown(options, summarise)
     return Report(summarise(y, P, calibrator=calibrator, **options))
+
+
+def _refuse_unknown(options, function):
+    known = [name for name, one in inspect.signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"report has no option {name!r}; it has {known}.")

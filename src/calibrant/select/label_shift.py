@@ -11,6 +11,7 @@ from calibrant._base.saving import Saved
 from calibrant._kernels.bias_temperature import fit_bias_temperature
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
+from calibrant.labels import encode_labels
 from calibrant.predictions import read
 
 __all__ = ["LabelShift"]
@@ -155,7 +156,7 @@ class LabelShift(Saved, BaseEstimator):
     def sample_weight(self, y) -> np.ndarray:
         """The weight q / p of each row by its true class, (n,): pass it to ``fit`` of a calibrator or to a metric."""
         require_fitted(self, "weights_")
-        labels, _ = arrays.encode_labels(y, self.classes_, None, len(self.classes_))
+        labels, _ = encode_labels(y, self.classes_, None, len(self.classes_))
         return self.weights_[labels]
 
     def adapt(self, P) -> np.ndarray:

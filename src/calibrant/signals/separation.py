@@ -6,8 +6,8 @@ from typing import Any
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.signal import Signal
 from calibrant._base.tags import SignalTags
-from calibrant.arrays import encode_labels
 from calibrant.errors import InputError
+from calibrant.labels import encode_labels
 from calibrant.neighbors.feature_space import FeatureSpace
 
 __all__ = ["Separation"]

@@ -1,0 +1,157 @@
+"""Labels of rows and of columns: what users call their classes becomes positions."""
+
+from collections.abc import Hashable
+from typing import NoReturn
+
+import numpy as np
+
+from calibrant.arrays import plain_array
+from calibrant.errors import InputError
+
+__all__ = ["class_array", "encode_labels", "is_missing", "label_array", "label_key"]
+
+
+def class_array(classes, n_classes):
+    """Class labels in column order as an array (object dtype unless they are all of one simple kind), or None."""
+    if classes is None:
+        return None
+    if not hasattr(classes, "__len__") or isinstance(classes, str | bytes):
+        raise InputError(f"classes must be the labels of the columns of P, in column order; got {classes!r}; pass a list of them.")
+    listed = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if len(listed) != n_classes:
+        raise InputError(
+            f"P must have one column for each class; got {n_classes} columns and the {len(listed)} classes {_few(listed)}; "
+            "pass all columns, in the order of the classes."
+        )
+    if len(set(listed)) != len(listed):
+        raise InputError(f"classes must be distinct; got {listed}; remove the repeated ones.")
+    kinds = {type(c) for c in listed}
+    if len(kinds) == 1 and kinds <= {int, str, bool, float}:
+        return np.array(listed)
+    return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False) -> tuple[np.ndarray, np.ndarray | None]:
+    """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans. Returns (labels, classes).
+
+    Where no class is named by a number, whole numbers 0..K-1 are positions too; where one is, numbers are names.
+    """
+    labels = _labels_1d(y, n_rows, name)
+    if classes is None:
+        codes = _positions(labels, n_classes)
+        if codes is None:
+            _refuse_positions(labels, n_classes, name, swapped_hint)
+        return codes, np.array([False, True]) if labels.dtype.kind == "b" else None
+    position = {label_key(c): j for j, c in enumerate(classes)}
+    unique, inverse = _unique(labels, name)
+    codes = [position.get(label_key(u), position.get(str(u), -1)) for u in unique]
+    unknown = [u for u, c in zip(unique, codes, strict=True) if c < 0]
+    if len(unknown) == len(unique) and not any(map(_is_number, classes)):
+        positions = _positions(labels, n_classes)
+        if positions is not None:
+            return positions, classes
+    if not unknown:
+        return np.asarray(codes, dtype=np.intp)[inverse], classes
+    if np.array_equal(classes, np.arange(n_classes)) and swapped_hint:
+        _refuse_positions(labels, n_classes, name, swapped_hint)
+    raise InputError(
+        f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}; add the missing ones to classes= or drop those rows."
+    )
+
+
+def label_array(y, name):
+    """Labels as an array that keeps each label as it is: NumPy would turn [1, "a"] into strings and tuples into columns."""
+    if isinstance(y, list | tuple):
+        kinds = {type(v) for v in y}
+        if not (kinds <= {int, float, bool} or len(kinds) == 1) or kinds == {tuple}:
+            return np.fromiter(y, dtype=object, count=len(y))
+    labels = plain_array(y, name)
+    return labels if labels.dtype.kind in "OUSfiub" else labels.astype(object)
+
+
+def is_missing(label):
+    """Whether a label says that there is none: None, NaN, NaT, or pandas' NA."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float | np.floating) and label != label)
+
+
+def _labels_1d(y, n_rows, name):
+    labels = label_array(y, name)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        raise InputError(
+            f"{name} must be one label a row, (n,); got shape {labels.shape}; "
+            "pass y.argmax(axis=1), or swap the arguments if y and P are exchanged."
+        )
+    if labels.ndim != 1:
+        raise InputError(f"{name} must be one label a row, (n,); got shape {labels.shape}; pass np.ravel({name}).")
+    if n_rows is not None and len(labels) != n_rows:
+        raise InputError(
+            f"{name} must have one label for each of the {n_rows} predictions; got {len(labels)}; check that both come from the same rows."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise InputError(
+            f"{name} must not be missing; row {int(np.flatnonzero(~np.isfinite(labels))[0])} is "
+            f"{labels[~np.isfinite(labels)][0]}; drop those rows."
+        )
+    if labels.dtype.kind == "O":
+        missing = next((i for i, v in enumerate(labels.tolist()) if is_missing(v)), None)
+        if missing is not None:
+            raise InputError(f"{name} must not be missing; row {missing} is {labels[missing]}; drop those rows.")
+    return labels
+
+
+def _integers(labels):
+    if labels.dtype.kind in "iu":
+        return labels.astype(np.intp)
+    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
+        return labels.astype(np.intp)
+    if labels.dtype.kind == "O" and all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in labels):
+        return labels.astype(np.intp)
+    return None
+
+
+def _positions(labels, n_classes):
+    """Labels as column numbers, (n,) intp, or None where they are none; of two columns, booleans say the second."""
+    codes = labels.astype(np.intp) if labels.dtype.kind == "b" and n_classes == 2 else _integers(labels)
+    return None if codes is None or (len(codes) and (codes.min() < 0 or codes.max() >= n_classes)) else codes
+
+
+def _is_number(label):
+    """Whether a class is named by a number, be it as text, as the columns of polars frames are."""
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _refuse_positions(labels, n_classes, name, swapped_hint) -> NoReturn:
+    if swapped_hint and labels.dtype.kind == "f":
+        raise InputError(f"{name} holds fractions and P holds only 0 and 1: the two look swapped; pass them the other way.")
+    seen = _few(sorted({str(v) for v in labels}) if labels.dtype.kind == "O" else np.unique(labels))
+    raise InputError(
+        f"{name} must be the column numbers 0..{n_classes - 1} when the columns of P are not named; got {seen}; "
+        "pass classes=[...] with the label of each column, in column order."
+    )
+
+
+def _unique(labels, name):
+    if labels.dtype.kind in "iub":
+        unique, inverse = np.unique(labels, return_inverse=True)
+        return unique.tolist(), inverse
+    try:
+        seen: dict[Hashable, int] = {}
+        inverse = np.fromiter((seen.setdefault(label_key(v), len(seen)) for v in labels.tolist()), np.intp, len(labels))
+    except TypeError:
+        raise InputError(f"{name} must hold hashable labels; got {type(labels[0]).__name__}; convert it to strings or integers.") from None
+    return list(seen), inverse
+
+
+def label_key(label):
+    """Labels that compare equal share a key: NumPy scalars and whole floats as Python numbers."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _few(values):
+    listed = [v.item() if isinstance(v, np.generic) else v for v in values]
+    return str(listed) if len(listed) <= 6 else f"{listed[:6]} and {len(listed) - 6} more"
