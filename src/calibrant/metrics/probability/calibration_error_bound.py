@@ -47,8 +47,8 @@ def calibration_error_bound(
     .. math:: \mathrm{CE} \le \mathrm{ECE} + \sqrt{\frac{2 (J \ln 2 + \ln(1/\delta))}{N}}
 
     by Hoeffding's inequality over the :math:`2^J` sign patterns of J bins. ``method="paper"`` is Theorem 2 of the paper,
-    :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\delta}`, whose proof bounds a sum by its largest term: at J = 15,
-    N = 5,000 and delta = 0.05 it adds 0.628 where 0.073 is enough.
+    :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\delta}`: at J = 15, N = 5,000 and delta = 0.05 it adds 0.628 where
+    0.073 is enough.
 
     Parameters
     ----------
@@ -79,9 +79,14 @@ def calibration_error_bound(
     It holds for independent rows that were not used to fit the calibrator, and for these bins only. For an estimate with an interval
     that covers as it says use ``expected_calibration_error.interval``, which is much tighter.
 
+    The paper's proof is invalid, its conclusion true. The proof takes :math:`P[\sum_j a_j \ge \epsilon]` to be at most
+    :math:`\max_j P[a_j \ge \epsilon / J]`; two independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j in
+    place of the maximum is right, and would put :math:`\ln(4J)` where the theorem has :math:`2 \ln 2`.) What it states follows from
+    the bound above, which is never larger: :math:`J \ln 2 + \ln(1/\delta) \le J^2 (2 \ln 2 + \ln(1/\delta))`.
+
     References
     ----------
-    Theorem 2 of "Improving uncertainty calibration of deep neural networks via logit transformations" (Hoki); Weissman et al.,
+    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021, Theorem 2. Weissman et al.,
     "Inequalities for the L1 deviation of the empirical distribution", 2003.
 
     Examples
