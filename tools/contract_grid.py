@@ -1,0 +1,63 @@
+"""Count the grid of inputs over everything exported: every part with every container and every extreme value.
+
+    python tools/contract_grid.py [KIND ...] [--show]
+
+Prints one line a kind of part: cases tried, right answers, clear errors, wrong answers, obscure errors; exits with 1 if any is wrong or
+obscure. With --show each of these is named.
+"""
+
+import sys
+import time
+from collections import Counter
+
+from calibrant import testing
+from calibrant.testing.grid import settle
+
+#: Kind of part -> everything exported of it.
+PARTS = {
+    "calibrator": testing.all_calibrators,
+    "map": testing.all_maps,
+    "signal": testing.all_signals,
+    "metric": lambda: [m for m in testing.all_metrics() if m.task == "classification"],
+    "regression calibrator": testing.all_regression_calibrators,
+    "regression metric": lambda: [m for m in testing.all_metrics() if m.task == "regression"],
+}
+#: Each grid: kind of part -> function(part) that gives its cases.
+GRIDS: tuple = ()
+KINDS = ("right", "clear error", "wrong", "obscure")
+
+
+def count(kind, show=False) -> Counter:
+    """Outcomes of all cases of all parts of a kind."""
+    found = Counter()
+    for part in PARTS[kind]():
+        for grid in GRIDS:
+            for case in grid[kind](part):
+                outcome = settle(case)
+                found[outcome.kind] += 1
+                if show and not outcome.good:
+                    print(f"  {part!r}, {case.name}: {outcome.kind}: {outcome.detail}")
+    return found
+
+
+def main(arguments) -> int:
+    """The table; returns the exit status."""
+    show, kinds = "--show" in arguments, [a for a in arguments if a != "--show"] or list(PARTS)
+    total, begin = Counter(), time.process_time()
+    print(f"{'kind':24}{'cases':>8}{'right':>8}{'clear errors':>14}{'wrong':>8}{'obscure':>9}{'CPU s':>8}")
+    for kind in kinds:
+        start = time.process_time()
+        found = count(kind, show)
+        total += found
+        print(_line(kind, found, time.process_time() - start), flush=True)
+    print(_line("all", total, time.process_time() - begin))
+    return int(total["wrong"] + total["obscure"] > 0)
+
+
+def _line(name, found, seconds):
+    right, clear, wrong, obscure = (found[kind] for kind in KINDS)
+    return f"{name:24}{found.total():>8}{right:>8}{clear:>14}{wrong:>8}{obscure:>9}{seconds:>8.1f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
