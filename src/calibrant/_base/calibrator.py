@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from calibrant._base.saving import Saved
 from calibrant._base.tags import Tags
+from calibrant._base.trial import require_valid, trial, trial_options, trial_rows
 from calibrant._kernels.softmax import share_rest
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions, read
@@ -119,3 +120,11 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     def _predict_confidence(self, record: Predictions) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must write _predict_confidence for its tag output='confidence'.")
+
+
+@trial.register
+def _(calibrator: Calibrator):
+    P = trial_rows(len(calibrator.classes_), calibrator.inputs, calibrator.tags.uses_features)
+    features = trial_options(calibrator, len(P))
+    require_valid(calibrator.predict_proba(P, **features), P.shape, 0.0, 1.0)
+    require_valid(calibrator.predict_confidence(P, **features), (len(P),), 0.0, 1.0)

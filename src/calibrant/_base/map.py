@@ -10,6 +10,7 @@ from calibrant import arrays
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.saving import Saved
 from calibrant._base.tags import MapTags
+from calibrant._base.trial import require_valid, trial
 from calibrant._kernels.groups import rows_by_group
 
 __all__ = ["Map"]
@@ -52,3 +53,9 @@ class Map(Saved, BaseEstimator, ABC):
         """Probability of being correct, (n,) float64 in [0, 1]."""
         require_fitted(self, "n_fit_")
         return self._predict(arrays.scores(score, domain=self.tags.domain))
+
+
+@trial.register
+def _(map: Map):
+    score = np.linspace(0.0, 1.0, 12)
+    require_valid(map.predict(score), score.shape, 0.0, 1.0)

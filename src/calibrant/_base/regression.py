@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.saving import Saved
 from calibrant._base.tags import Tags
+from calibrant._base.trial import require_valid, trial
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.outputs import join_outputs
@@ -98,3 +99,15 @@ def _gathered(values, n_outputs):
     if not n_outputs:
         return values[0]
     return np.array(values) if all(isinstance(v, float) for v in values) else values
+
+
+@trial.register
+def _(calibrator: RegressionCalibrator):
+    d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
+    if not held:
+        return
+    if d and any(len(values) != d for values in held):
+        raise ValueError(f"it says {d} outputs and holds others")
+    forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape((3, d) if d else 3), np.ones((3, d) if d else 3))
+    for values in (forecast.mean, forecast.std, *forecast.interval(0.8)):
+        require_valid(values, forecast.shape)

@@ -1,33 +1,31 @@
 """Keeping fitted objects: one zip of npy arrays and a JSON manifest. Loading never executes code.
 
-The manifest is ``{"format": "calibrant", "version": 1, "library": ..., "object": node}``. A node is a JSON value, or a dict with
+The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is a JSON value, or a dict with
 one tag: ``{"array": name}``, ``{"tuple": [...]}``, ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or
 ``{"class": name, "state": {...}}``. Only classes registered here, by being defined in calibrant, are made.
+The digest, of the arrays and the object, finds what has changed since the file was written; files older than it have none.
 A change that an older reader would misread raises FORMAT_VERSION; older versions stay readable.
 """
 
+import hashlib
 import inspect
 import io
 import json
 import math
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant._base.archive import MANIFEST, CheckedArchive
 from calibrant._base.files import replacing
-from calibrant.errors import InputError, SavedFileError
+from calibrant._base.trial import trial
+from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 
 __all__ = ["FORMAT_VERSION", "Saved", "load", "save"]
 
 FORMAT_VERSION = 1
-MANIFEST = "manifest.json"
-#: What reading a file that is not as we wrote it may raise, in zipfile, zlib, json, NumPy or here.
-DAMAGED = (
-    zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, EOFError, RuntimeError, MemoryError,
-)  # fmt: skip
 
 
 class Saved:
@@ -48,22 +46,34 @@ class Saved:
 def save(obj, path, *, overwrite=False) -> Path:
     """Write a fitted object to one file; see :func:`load`."""
     arrays: dict[str, np.ndarray] = {}
-    manifest = {"format": "calibrant", "version": FORMAT_VERSION, "object": _encode(obj, arrays, type(obj).__name__)}
+    node = _encode(obj, arrays, type(obj).__name__)
+    digest = hashlib.sha256()
     with replacing(path, overwrite=overwrite) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write(archive, MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
+            digest.update(buffer.getbuffer())
             _write(archive, f"{name}.npy", buffer.getvalue())
+        manifest = {"format": "calibrant", "version": FORMAT_VERSION, "digest": _finished(digest, node), "object": node}
+        _write(archive, MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
     return Path(path)
 
 
-def load(path):
+def _finished(digest, node):
+    """The digest of the arrays read or written so far and of the object, in hexadecimal."""
+    digest.update(json.dumps(node).encode())
+    return digest.hexdigest()
+
+
+def load(path, *, max_bytes=None):
     """Read an object written by ``save``; nothing in the file is executed.
 
     Parameters
     ----------
     path : str or Path
+    max_bytes : int, optional
+        The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
+        times). Raise it for a large file of near-constant numbers that you trust.
 
     Returns
     -------
@@ -72,7 +82,8 @@ def load(path):
     Raises
     ------
     SavedFileError
-        When the file is damaged, not calibrant's, or written by a newer format.
+        When the file is damaged or changed, not calibrant's, or written by a newer format; when it unpacks to more than ``max_bytes``;
+        when what it holds cannot be used, which is tried on made-up rows.
 
     Examples
     --------
@@ -84,19 +95,45 @@ def load(path):
     >>> again.temperature_ == cal.temperature_
     True
     """
+    with Path(path).open("rb") as file:
+        try:
+            return _tried(_read(file, max_bytes))
+        except SavedFileError as error:
+            raise SavedFileError(f"{path} {error}") from None
+        # Whatever else zipfile, zlib, json, NumPy or we stumble over: the file is not as it was written.
+        except Exception as error:
+            raise SavedFileError(
+                f"{path} is damaged or not a calibrant file ({type(error).__name__}: {error}); save the calibrator again."
+            ) from error
+
+
+def _read(file, max_bytes):
+    archive = CheckedArchive(file, max_bytes)
+    manifest = json.loads(archive.manifest(max_bytes), parse_constant=_refuse_constant)
+    _check_manifest(manifest)
+    out = _decode_object(manifest["object"], archive)
+    if "digest" in manifest and manifest["digest"] != _finished(archive.digest, manifest["object"]):
+        raise SavedFileError("was changed after it was written: its digest is another; save the calibrator again.")
+    if archive.found:
+        raise SavedFileError(f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the calibrator again.")
+    return out
+
+
+def _tried(out):
+    """The object, once it has been used on made-up rows; unfitted ones have nothing to try."""
+    if not any(name.endswith("_") for name in vars(out)):
+        return out
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read(MANIFEST))
-            _check_manifest(manifest, path)
-            return _decode_object(manifest["object"], archive)
-    except FileNotFoundError:
-        raise
-    except SavedFileError as error:
-        raise SavedFileError(f"{path} {error}") from None
-    except DAMAGED as error:
+        with np.errstate(all="ignore"):
+            trial(out)
+    except (InputError, MissingDependencyError):
+        # It asks for other rows or for a library, in its own clear words; they come when it is used.
+        pass
+    except Exception as error:
         raise SavedFileError(
-            f"{path} is damaged or not a calibrant file ({type(error).__name__}: {error}); save the calibrator again."
+            f"holds a {type(out).__name__} that cannot be used ({type(error).__name__}: {error}); save the calibrator again."
         ) from error
+    return out
 
 
 def _write(archive, name, data):
@@ -106,13 +143,18 @@ def _write(archive, name, data):
     archive.writestr(info, data)
 
 
-def _check_manifest(manifest, path):
+def _refuse_constant(name):
+    raise ValueError(f"its manifest holds {name}, which is no JSON")
+
+
+def _check_manifest(manifest):
     if not isinstance(manifest, dict) or manifest.get("format") != "calibrant":
         raise SavedFileError("is not a calibrant file; its manifest says another format.")
-    if manifest["version"] > FORMAT_VERSION:
-        raise SavedFileError(
-            f"has format version {manifest['version']}, newer than {FORMAT_VERSION}, which this calibrant reads; upgrade calibrant."
-        )
+    version = manifest["version"]
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise SavedFileError(f"has format version {version}, newer than {FORMAT_VERSION}, which this calibrant reads; upgrade calibrant.")
 
 
 def _encode(value, arrays, where) -> Any:
@@ -153,7 +195,7 @@ def _decode(node, archive):
     if not isinstance(node, dict):
         return node
     if "array" in node:
-        return np.lib.format.read_array(io.BytesIO(archive.read(f"{node['array']}.npy")), allow_pickle=False)
+        return archive.array(node["array"])
     if "objects" in node:
         values = [_decode(v, archive) for v in node["objects"]]
         return np.fromiter(values, dtype=object, count=len(values)).reshape(node["shape"])

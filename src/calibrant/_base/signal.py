@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from calibrant._base.saving import Saved
 from calibrant._base.tags import SignalTags
+from calibrant._base.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.predictions import Predictions, read
 
 __all__ = ["Signal"]
@@ -41,3 +42,9 @@ class Signal(Saved, BaseEstimator, ABC):
     def score(self, P, *, X=None) -> np.ndarray:
         """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""
         return self._score(read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X))
+
+
+@trial.register
+def _(signal: Signal):
+    P = trial_rows(len(signal.classes_), signal.inputs, signal.tags.uses_features)
+    require_valid(signal.score(P, **trial_options(signal, len(P))), (len(P),))

@@ -1,5 +1,6 @@
 """File by file, with the sums kept after each, so that a run that was stopped goes on where it was."""
 
+import sys
 from pathlib import Path
 
 from calibrant._base.saving import Saved, load
@@ -37,7 +38,8 @@ def _kept(checkpoint, paths, kernel):
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    kept = load(checkpoint)
+    # Sums over thousands of mostly empty bins compress without limit, and the file is this user's own.
+    kept = load(checkpoint, max_bytes=sys.maxsize)
     if not isinstance(kept, FrameCheckpoint) or kept.needed != fresh.needed or kept.state.settings != fresh.state.settings:
         raise InputError(f"{checkpoint} must be the checkpoint of the same question (columns, slices, bins); delete it or name another.")
     changed = [path for path, stamp in kept.done.items() if path not in paths or not Path(path).exists() or _stamp(path) != stamp]

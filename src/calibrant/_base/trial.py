@@ -1,0 +1,53 @@
+"""Using a loaded object once, on made-up rows, so that a state that cannot work is refused at load and not at predict."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+__all__ = ["require_valid", "trial", "trial_options", "trial_rows"]
+
+#: Rows of a trial: one for each class up to this many, so that what is kept for each class is used.
+MOST_CLASSES = 64
+
+
+@singledispatch
+def trial(fitted: Any) -> None:
+    """Use a fitted object once; raises where its state cannot work. The templates register theirs; other objects have none."""
+
+
+def trial_rows(n_classes: int, inputs: str, slow: bool = False) -> np.ndarray:
+    """(m, K) probabilities (or logits): each class likely once, one row of equal ones, one certain."""
+    few = min(n_classes, 2 if slow else MOST_CLASSES)
+    rows = np.full((few + 2, n_classes), 0.3 / n_classes)
+    rows[np.arange(few), np.arange(few)] += 0.7
+    rows[-2], rows[-1] = 1.0 / n_classes, np.arange(n_classes) == n_classes - 1
+    return rows if inputs == "probability" else np.log(np.maximum(rows, 1e-9))
+
+
+def trial_options(fitted: Any, n: int) -> dict[str, np.ndarray]:
+    """``X`` for an object that uses features: (n, d) zeros where the points that it holds have d features; else it is left out."""
+    if not fitted.tags.uses_features:
+        return {}
+    held = [getattr(fitted, f"{name}_") for name in ("signal", "signals") if hasattr(fitted, name)] or fitted
+    signal = next((part for part in _parts(held) if hasattr(part, "index_")), None)
+    if signal is None or signal.features is not None:
+        return {}
+    return {"X": np.zeros((n, signal.index_.points_.n_features))}
+
+
+def _parts(value):
+    """The object, and all objects in its attributes, lists and dicts."""
+    if isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _parts(each)
+    elif hasattr(value, "__dict__"):
+        yield value
+        yield from _parts(vars(value))
+
+
+def require_valid(values, shape, low=-np.inf, high=np.inf) -> None:
+    """ValueError unless the values are finite numbers of this shape within the limits."""
+    values = np.asarray(values)
+    if values.shape != shape or values.dtype.kind != "f" or not np.isfinite(values).all() or (values < low).any() or (values > high).any():
+        raise ValueError(f"it gives {values.dtype} of shape {values.shape} for {shape}, or numbers out of range")
