@@ -53,6 +53,63 @@ def test_monotone_keeps_every_predicted_class_even_near_ties(inputs):
     assert (np.diff(latent.mean) > 0).all()
 
 
+@pytest.fixture(scope="module", params=[("probability", 2), ("probability", 4), ("logit", 3)], ids=str)
+def full(request):
+    """A fit that is unsure of the level of its function, which softmax does not see; its rows, their latent mean and joint covariance."""
+    inputs, K = request.param
+    logits, y = overconfident(60, K)
+    X = logits if inputs == "logit" else softmax(logits)
+    cal = GaussianProcessCalibration(inputs=inputs, covariance="full", n_inducing=5).fit(X, y)
+    (variance, length, noise), Z = cal.kernel_, cal.inducing_
+
+    def rbf(a, b):
+        return variance * np.exp(-0.5 * ((a[:, None] - b) / length) ** 2)
+
+    L = np.linalg.cholesky(rbf(Z, Z) + (noise + 1e-6) * np.eye(5))
+    level = np.linalg.solve(L, np.full(5, 2.0))
+    cal.root_ = np.linalg.cholesky(cal.root_ @ cal.root_.T + np.outer(level, level))
+    mean, covariance = np.empty((60, K)), np.empty((60, K, K))
+    for i, z in enumerate(X):
+        A = np.linalg.solve(L, rbf(Z, z)).T
+        mean[i] = (z if inputs == "logit" else np.log(z)) + A @ cal.mean_
+        covariance[i] = rbf(z, z) + noise * np.eye(K) + A @ (cal.root_ @ cal.root_.T - np.eye(5)) @ A.T
+    return cal, X, mean, covariance
+
+
+def test_full_covariance_draws_from_the_joint_posterior(full):
+    cal, X, mean, covariance = full
+    rng = np.random.default_rng(0)
+    drawn = np.stack([softmax(rng.multivariate_normal(m, C, size=20_000)).mean(axis=0) for m, C in zip(mean, covariance, strict=True)])
+    Q = cal.set_params(expectation="monte_carlo", n_draws=6_000).predict_proba(X)
+    np.testing.assert_allclose(Q, drawn, atol=0.012)
+    alone = np.stack(
+        [softmax(rng.normal(m, np.sqrt(np.diag(C)), size=(2_000, len(m)))).mean(axis=0) for m, C in zip(mean, covariance, strict=True)]
+    )
+    assert np.abs(alone - drawn).max() > 0.1, "the draws would not tell the joint law from its marginals"
+
+
+def test_full_covariance_expands_in_the_joint_posterior(full):
+    cal, X, mean, covariance = full
+    Q = softmax(mean)
+    np.testing.assert_allclose(cal.set_params(expectation="mean").predict_proba(X), Q, rtol=1e-8)
+    K = Q.shape[1]
+    centred = np.eye(K) - Q[:, None, :]
+    inner = np.eye(K) * Q[:, None, :] - Q[:, :, None] * Q[:, None, :]
+    hessian = centred[:, :, :, None] * centred[:, :, None, :] - inner[:, None]
+    curved = Q * np.exp(0.5 * np.einsum("njkl,nkl->nj", hessian, covariance))
+    taylor = cal.set_params(expectation="taylor").predict_proba(X)
+    np.testing.assert_allclose(taylor, curved / curved.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("expectation", ["monte_carlo", "taylor"])
+def test_full_covariance_predicts_a_row_from_the_row(full, expectation):
+    cal, X, _, _ = full
+    cal.set_params(expectation=expectation, n_draws=31)
+    Q = cal.predict_proba(X)
+    np.testing.assert_allclose(cal.predict_proba(X[7:8]), Q[7:8], rtol=1e-9)
+    np.testing.assert_allclose(Q.sum(axis=1), 1.0)
+
+
 @pytest.mark.parametrize(("n", "K", "layout"), [(200, 3, "direct"), (1000, 10, "interpolated"), (100, 1000, "grid")])
 def test_the_layout_follows_the_size(n, K, layout):
     logits, y = overconfident(n, K)
@@ -78,7 +135,7 @@ def test_latent_band_widens_away_from_the_data():
 
 
 def test_unknown_options_are_refused():
-    for options in ({"covariance": "half"}, {"expectation": "guess"}, {"n_inducing": 0}):
+    for options in ({"covariance": "half"}, {"expectation": "guess"}, {"n_inducing": 0}, {"n_draws": 0}):
         with pytest.raises(InputError, match="must be"):
             GaussianProcessCalibration(**options).fit([0.2, 0.8], [0, 1])
 

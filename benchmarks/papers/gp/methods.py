@@ -25,7 +25,7 @@ def _temperature(P, y, P_test):
 
 
 def _gaussian_process(P, y, P_test):
-    """Inputs as the authors gave them; three predictions from one fit.
+    """Inputs as the authors gave them; four predictions from one fit.
 
     The authors drew anew for every row, which spreads equal scores over neighbouring bins; the library's draws are the same for all rows.
     """
@@ -35,7 +35,16 @@ def _gaussian_process(P, y, P_test):
         "GPcalib": _drawn_per_row(cal, P_test),
         "GP, same draws": cal.predict_proba(P_test),
         "GPcalib_approx": cal.set_params(expectation="mean").predict_proba(P_test),
+        "GP, taylor": cal.set_params(expectation="taylor").predict_proba(P_test),
     }
+
+
+def _gaussian_process_full(P, y, P_test):
+    """The whole K x K block of a row's latent covariance, in the bound and in the prediction: the paper's equation 7."""
+    cal = cb.GaussianProcessCalibration(covariance="full").fit(lift_zeros(P), y)
+    P_test = lift_zeros(P_test)
+    modes = {"same draws": "monte_carlo", "mean": "mean", "taylor": "taylor"}
+    return {f"GP full, {name}": cal.set_params(expectation=mode).predict_proba(P_test) for name, mode in modes.items()}
 
 
 def _drawn_per_row(cal, P, n_draws=100, step=1000):
@@ -54,13 +63,16 @@ def _gaussian_process_default(P, y, P_test):
     return cb.GaussianProcessCalibration().fit(P, y).predict_proba(P_test)
 
 
-def _gaussian_process_monotone(P, y, P_test):
-    return cb.GaussianProcessCalibration(monotone=True).fit(P, y).predict_proba(P_test)
+def _gaussian_process_monotone(covariance):
+    def run(P, y, P_test):
+        return cb.GaussianProcessCalibration(monotone=True, covariance=covariance).fit(P, y).predict_proba(P_test)
+
+    return run
 
 
 #: How to run -> the rows it fills.
 METHODS = {
-    "gp": (_gaussian_process, ("GPcalib", "GP, same draws", "GPcalib_approx")),
+    "gp": (_gaussian_process, ("GPcalib", "GP, same draws", "GPcalib_approx", "GP, taylor")),
     "uncalibrated": (lambda P, y, P_test: P_test, ("Uncal",)),
     "temperature": (_temperature, ("Temp",)),
     "platt": (_one_vs_rest(cb.Platt(scale="probability", smoothing=False)), ("Platt",)),
@@ -68,7 +80,9 @@ METHODS = {
     "beta": (_one_vs_rest(cb.Beta()), ("Beta",)),
     "bbq": (_one_vs_rest(cb.BayesianBinning()), ("BBQ",)),
     "gp-default": (_gaussian_process_default, ("GP, calibrant's zeros",)),
-    "gp-monotone": (_gaussian_process_monotone, ("GP, monotone",)),
+    "gp-monotone": (_gaussian_process_monotone("diagonal"), ("GP, monotone",)),
+    "gp-full": (_gaussian_process_full, ("GP full, same draws", "GP full, mean", "GP full, taylor")),
+    "gp-full-monotone": (_gaussian_process_monotone("full"), ("GP full, monotone",)),
 }
 
 

@@ -80,7 +80,7 @@ def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full
     """
     L = cholesky(inducing, hyper)
     B, K = projection(layout.points, inducing, hyper, L)
-    value, (g_bar, v_bar, B_bar, root_bar, direct), spread = expected(layout, log_prior_own, weight, inducing, hyper, posterior, B, full)
+    value, (g_bar, v_bar, B_bar, root_bar, direct), spread = expected(layout, log_prior_own, weight, hyper, posterior, B, full)
     B_bar += np.outer(posterior.mean, g_bar) - 2.0 * B * v_bar + 2.0 * posterior.root @ (spread * v_bar)
     gradients = {"mean": B @ g_bar, "root": root_bar + 2.0 * (B * v_bar) @ spread.T}
     gradients |= _kernel_gradients(layout.points, inducing, hyper, L, B, K, B_bar)
@@ -93,7 +93,7 @@ def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full
     return value - penalty, gradients
 
 
-def expected(layout, log_prior_own, weight, inducing, hyper, posterior, B, full):
+def expected(layout, log_prior_own, weight, hyper, posterior, B, full):
     """E_q[log p(y | f)] (expanded), its adjoints in g, v, B and root with the kernel's direct part, and root^T B."""
     spread = posterior.root.T @ B
     g = layout.expand(posterior.mean @ B)

@@ -10,6 +10,7 @@ from calibrant._base.tags import Tags
 from calibrant._kernels import gaussian_process as gp
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.gaussian_process_fit import Fit, best_of, maximise, starts, trial_steps
+from calibrant._kernels.gaussian_process_prediction import Independent, Joint, at_mean, by_draws, to_second_order
 from calibrant._kernels.increasing_function import evaluate, project
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
@@ -55,7 +56,7 @@ class GaussianProcessCalibration(Calibrator):
     ----------
     n_inducing : int, default 10
     covariance : {"diagonal", "full"}
-        Which part of a row's K x K latent covariance the bound uses.
+        Which part of a row's K x K latent covariance the bound and the predictions use.
     expectation : {"monte_carlo", "taylor", "mean"}
         How to predict: expectation over the latent posterior by ``n_draws`` draws (antithetic, the same for every row), by its
         second-order expansion (deterministic), or the softmax of the latent mean.
@@ -160,6 +161,8 @@ class GaussianProcessCalibration(Calibrator):
             raise InputError(f'expectation must be "monte_carlo", "taylor" or "mean"; got {self.expectation!r}.')
         if not (isinstance(self.n_inducing, int | np.integer) and self.n_inducing >= 1):
             raise InputError(f"n_inducing must be a whole number of at least 1; got {self.n_inducing!r}.")
+        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 1):
+            raise InputError(f"n_draws must be a whole number of at least 1; got {self.n_draws!r}.")
 
     def _learn(self, scores, labels, weight, begins, learn_kernel):
         log_prior = log_softmax(_prior_mean(scores, self.inputs))
@@ -183,8 +186,11 @@ class GaussianProcessCalibration(Calibrator):
         cell = layout.points[1] - layout.points[0] if self.layout_ != "direct" else 0.0
         return [variance, (max(shortest, min(2.0 * cell, 0.5 * longest)), longest), noise]
 
+    def _posterior(self):
+        return self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_)
+
     def _moments(self, points):
-        return gp.latent(points, self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_))
+        return gp.latent(points, *self._posterior())
 
     def _project(self, scores, mass):
         """Knots of the increasing latent mean over the prior mean."""
@@ -198,32 +204,21 @@ class GaussianProcessCalibration(Calibrator):
         scores = _scores(record)
         n, K = scores.shape
         out = np.empty((n, K))
-        draws = self._draws(K)
-        step = max(1, BLOCK_VALUES // (K * max(len(draws), 1)))
+        n_draws = self.n_draws if self.tags.random else 0
+        law = {"diagonal": Independent, "full": Joint}[self.covariance](*self._posterior())
+        draws = law.draw(np.random.default_rng(self.random_state), (n_draws + 1) // 2, K) if n_draws else None
+        step = max(1, BLOCK_VALUES // law.values_a_row(K, n_draws))
         for i in range(0, n, step):
-            out[i : i + step] = self._predict_block(scores[i : i + step], draws)
+            out[i : i + step] = self._predict_block(scores[i : i + step], law, draws)
         return _keep_argmax(out, record.predicted) if self.monotone else out
 
-    def _draws(self, K):
-        if self.monotone or self.expectation != "monte_carlo":
-            return np.empty((0, K))
-        half = np.random.default_rng(self.random_state).standard_normal(((self.n_draws + 1) // 2, K))
-        return np.concatenate([half, -half])[: self.n_draws]
-
-    def _predict_block(self, scores, draws):
+    def _predict_block(self, scores, law, draws):
         prior = _prior_mean(scores, self.inputs)
         if self.monotone:
             return softmax(evaluate(prior, self.knots_, self.values_))
-        shift, variance = (a.reshape(scores.shape) for a in self._moments(scores.ravel()))
-        mean = prior + shift
         if self.expectation == "monte_carlo":
-            return softmax(mean[:, None, :] + np.sqrt(variance)[:, None, :] * draws).mean(axis=1)
-        Q = softmax(mean)
-        if self.expectation == "mean":
-            return Q
-        # E[softmax_j] = Q_j (1 + a_j / 2) to second order; exp(a_j / 2) agrees and stays positive.
-        a = variance * (1.0 - 2.0 * Q) + np.sum(variance * Q * (2.0 * Q - 1.0), axis=1, keepdims=True)
-        return softmax(mean + 0.5 * a)
+            return by_draws(law, prior, scores, draws, self.n_draws)
+        return (to_second_order if self.expectation == "taylor" else at_mean)(law, prior, scores)
 
 
 def _scores(record):
