@@ -1,4 +1,4 @@
-"""scikit-learn's own contract, with four calibrators."""
+"""scikit-learn's own contract, with four calibrators, and with one for each fold."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -9,7 +9,7 @@ from calibrant import CalibratedClassifier, ConfidenceCalibrator, Identity, OneV
 ESTIMATORS = [
     CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), calibrator, cv=3)
     for calibrator in (TemperatureScaling(), OneVsRest(Platt()), ConfidenceCalibrator(), Identity(inputs="logit"))
-]
+] + [CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), TemperatureScaling(), cv=3, ensemble=True)]
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")

@@ -1,19 +1,22 @@
 """A classifier whose probabilities are calibrated, scikit-learn's way."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant import arrays
 from calibrant._base.default import default_calibrator
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
 from calibrant.predictions import reference_pair
-from calibrant.rows import n_rows, take_optional, take_rows
-from calibrant.wrap.model_outputs import fit_model, is_fitted, kind_of_output, model_output, with_weight
-from calibrant.wrap.splits import make_splits, refuse_prefit
+from calibrant.wrap.model_outputs import fit_model, is_fitted, kind_of_output, model_output
+from calibrant.wrap.routing import fit_router, routed
+from calibrant.wrap.splits import make_splits, refuse_prefit, refuse_small_folds
+from calibrant.wrap.training_rows import TrainingRows
 
 __all__ = ["CalibratedClassifier"]
 
@@ -34,7 +37,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         fitted model, any value but None fits clones of it afresh (a ``FrozenEstimator`` is never refitted).
     ensemble : bool, default False
         False: one calibrator, fitted to the out-of-fold predictions, behind one model, fitted to all rows. True: one pair of model and
-        calibrator for each fold, whose probabilities are averaged.
+        calibrator for each fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
     reference_labels : {"true", "predicted"}
         The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
         those the model gives them.
@@ -50,8 +53,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Raises
     ------
     InputError
-        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, or the model predicts neither
-        probabilities nor decisions.
+        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, the model predicts neither
+        probabilities nor decisions, or a fold is too small for the calibrator of its own that it would get.
 
     Notes
     -----
@@ -87,6 +90,18 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = get_tags(self.model).input_tags
         return tags
 
+    # Groups are the splitter's, not the wrapper's own.
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}
+
+    def get_metadata_routing(self):
+        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, and the splitter."""
+        return fit_router(self, self._to_fit(), self.cv)
+
+    def _to_fit(self):
+        """The model by its parameter's name, or nothing where it is used as it is."""
+        as_it_is = is_fitted(self.model) and (self.cv is None or not _refits(self.model))
+        return {} if as_it_is else {"model": self.model}
+
     def fit(self, X, y, *, sample_weight=None, groups=None, reference=None, **fit_params):
         """Fit the model where it is not fitted, and the calibrator.
 
@@ -95,13 +110,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : (n, ...) features: array, sparse matrix, data frame
         y : (n,) labels of any kind
         sample_weight : (n,), optional
-            For the model and the calibrator; a row of weight 0 counts as no row.
+            For the model and the calibrator; a row of weight 0 counts as no row for either.
         groups : (n,), optional
             Handed to the splitter.
         reference : (X_train, y_train), optional
             Training data of a fitted model, for calibrators that need them.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold.
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
+            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
 
         Returns
         -------
@@ -111,17 +127,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         refuse_prefit(self.cv)
         if self.reference_labels not in ("true", "predicted"):
             raise InputError(f'reference_labels must be "true" or "predicted"; got {self.reference_labels!r}.')
-        weight, kept = arrays.weights(sample_weight, len(y))
-        full = None
-        if weight is not None:
-            full = np.zeros(len(y))
-            full[slice(None) if kept is None else kept] = weight
-        data = _Rows(X, y, full, fit_params)
+        data = TrainingRows(X, y, sample_weight)
+        models = self._to_fit()
+        params, split_params = routed(self, models, data.weight, groups, fit_params)
         template = default_calibrator() if self.calibrator is None else self.calibrator
-        if is_fitted(self.model) and (self.cv is None or not _refits(self.model)):
-            self._calibrate_fitted(template, data, reference)
+        if models:
+            self._cross_fit(template, data, params["model"], split_params, reference)
         else:
-            self._cross_fit(template, data, groups, reference)
+            self._calibrate_fitted(template, data, reference)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.models_[-1], name):
                 setattr(self, name, getattr(self.models_[-1], name))
@@ -133,27 +146,30 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = np.asarray(self.model.classes_)
         self._prior = None
         self._kind = kind_of_output(self.model, template.inputs)
-        rows = data.counted(np.arange(len(data.y)))
+        rows = data.counted()
         fitted = self._fit_calibrator(template, self.model, self._values(self.model, data.X_of(rows)), data, rows, reference)
         self.models_, self.calibrators_ = [self.model], [fitted]
 
-    def _cross_fit(self, template, data, groups, reference):
+    def _cross_fit(self, template, data, params, split_params, reference):
         if reference is not None:
             raise InputError(
                 "reference belongs to a fitted model; with cross-validation each fold brings its own training part; leave it out."
             )
-        everything = data.counted(np.arange(len(data.y)))
+        everything = data.counted()
         self.classes_, codes = np.unique(data.y[everything], return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_[0]!r}; add rows of another class.")
-        share = np.bincount(codes, weights=None if data.weight is None else data.weight[everything])
+        share = np.bincount(codes, weights=data.weight_of(everything))
         self._prior = share / share.sum()
-        splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, groups, self.random_state)
+        splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, random_state=self.random_state, **split_params)
         splits = [(data.counted(a), data.counted(b)) for a, b in splits]
-        models = [data.fitted(self.model, fit_rows) for fit_rows, _ in splits]
+        each_fold = self.ensemble or template.tags.needs_reference
+        if each_fold:
+            refuse_small_folds(splits, "pass fewer folds" if template.tags.needs_reference else "pass ensemble=False, or fewer folds")
+        models = [self._fit_model(data, fit_rows, params) for fit_rows, _ in splits]
         self._kind = kind_of_output(models[0], template.inputs)
         values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(models, splits, strict=True)]
-        if self.ensemble or template.tags.needs_reference:
+        if each_fold:
             self.calibrators_ = [
                 self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
                 for m, v, (fit_rows, held_out) in zip(models, values, splits, strict=True)
@@ -161,7 +177,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             held_out = np.concatenate([rows for _, rows in splits])
             self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
-        self.models_ = models if self.ensemble else [data.fitted(self.model, everything)]
+        self.models_ = models if self.ensemble else [self._fit_model(data, everything, params)]
+
+    def _fit_model(self, data, rows, params):
+        return fit_model(self.model, data.X_of(rows), data.y[rows], data.params_of(rows, params))
 
     def _fit_calibrator(self, template, model, values, data, rows, reference):
         tags = template.tags
@@ -169,7 +188,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if tags.needs_reference:
             options["reference"] = self._labelled(model, reference)
         fresh = clone(template).set_params(inputs=self._kind, classes=self.classes_)
-        return fresh.fit(values, data.y[rows], sample_weight=None if data.weight is None else data.weight[rows], **options)
+        return fresh.fit(values, data.y[rows], sample_weight=data.weight_of(rows), **options)
 
     def _labelled(self, model, reference):
         """The model's training rows with the labels asked for."""
@@ -219,24 +238,6 @@ def _checked(X, y):
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return X, y
-
-
-class _Rows:
-    """The training data of one ``fit``: rows of weight 0 are no rows."""
-
-    def __init__(self, X, y, weight, fit_params):
-        self.X, self.y, self.weight, self.fit_params = X, y, weight, fit_params
-
-    def counted(self, rows):
-        return rows if self.weight is None else rows[self.weight[rows] > 0.0]
-
-    def X_of(self, rows):
-        return self.X if len(rows) == n_rows(self.X) and (rows == np.arange(len(rows))).all() else take_rows(self.X, rows)
-
-    def fitted(self, model, rows):
-        params = take_optional(self.fit_params, rows, len(self.y))
-        params = with_weight(model, params, None if self.weight is None else self.weight[rows])
-        return fit_model(model, self.X_of(rows), self.y[rows], params)
 
 
 def _refits(model):

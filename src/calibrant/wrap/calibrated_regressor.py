@@ -1,18 +1,22 @@
 """A regressor whose error bars are calibrated, scikit-learn's way."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant import arrays
 from calibrant._base.default import default_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.rows import n_rows, take_optional, take_rows
-from calibrant.wrap.model_outputs import is_fitted, model_forecast, one_or_several, with_weight
-from calibrant.wrap.splits import refuse_prefit
+from calibrant.rows import n_rows
+from calibrant.wrap.model_outputs import is_fitted, model_forecast, one_or_several
+from calibrant.wrap.routing import fit_router, routed
+from calibrant.wrap.splits import make_splits, refuse_prefit
+from calibrant.wrap.training_rows import TrainingRows
 
 __all__ = ["CalibratedRegressor"]
 #: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a std.
@@ -85,6 +89,18 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
         return tags
 
+    # Groups are the splitter's, not the wrapper's own.
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}
+
+    def get_metadata_routing(self):
+        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, the scale model, and the splitter."""
+        return fit_router(self, self._to_fit(), self.cv)
+
+    def _to_fit(self):
+        """The models that ``fit`` fits, by their parameters' names."""
+        models = {} if is_fitted(self.model) else {"model": self.model}
+        return models if self.scale_model is None else {**models, "scale_model": self.scale_model}
+
     def fit(self, X, y, *, sample_weight=None, groups=None, **fit_params):
         """Fit the model where it is not fitted, the scale model where there is one, and the calibrator.
 
@@ -93,11 +109,12 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         X : (n, ...) features: array, sparse matrix, data frame
         y : (n,) outcomes; (n, d) for a model of several outputs, each calibrated on its own
         sample_weight : (n,), optional
-            For the model and the calibrator; a row of weight 0 counts as no row.
+            For the model and the calibrator; a row of weight 0 counts as no row for either.
         groups : (n,), optional
             Handed to the splitter.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold.
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
+            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
 
         Returns
         -------
@@ -105,53 +122,39 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         """
         X, y = _checked(X, y)
         refuse_prefit(self.cv)
-        weight, kept = arrays.weights(sample_weight, len(y))
-        if weight is not None:
-            full = np.zeros(len(y))
-            full[slice(None) if kept is None else kept] = weight
-            weight = full
-        template = default_regression_calibrator() if self.calibrator is None else self.calibrator
-        data = _Rows(X, y, weight, fit_params)
-        splits = [(data.counted(a), data.counted(b)) for a, b in self._splits(data, groups)]
-        everything = data.counted(np.arange(len(y)))
+        data = TrainingRows(X, y, sample_weight)
+        params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
+        splits = [(data.counted(a), data.counted(b)) for a, b in self._splits(data, split_params)]
+        everything = data.counted()
         if is_fitted(self.model):
             self.model_ = self.model
-            held_out, forecast = everything, model_forecast(self.model, take_rows(X, everything))
+            held_out, forecast = everything, model_forecast(self.model, data.X_of(everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            forecast = _joined([model_forecast(data.fitted(self.model, a), take_rows(X, b)) for a, b in splits])
-            self.model_ = data.fitted(self.model, everything)
-        forecast = self._with_scale(forecast, data, held_out, splits)
-        self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=None if weight is None else weight[held_out])
+            fitted = (_fitted(self.model, data, fit_rows, params["model"]) for fit_rows, _ in splits)
+            forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
+            self.model_ = _fitted(self.model, data, everything, params["model"])
+        forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
+        template = default_regression_calibrator() if self.calibrator is None else self.calibrator
+        self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model_, name):
                 setattr(self, name, getattr(self.model_, name))
         return self
 
-    def _splits(self, data, groups):
-        from sklearn import model_selection  # here, because it brings a fifth of the time that importing calibrant takes
-
+    def _splits(self, data, split_params):
+        if is_fitted(self.model) and self.scale_model is None:
+            return []
         cv = 5 if self.cv is None else self.cv
-        if isinstance(cv, int | np.integer):
-            if cv < 2:
-                raise InputError(f"cv must be at least 2 folds; got {cv}.")
-            if len(data.y) < 2:
-                if is_fitted(self.model) and self.scale_model is None:
-                    return []
-                raise InputError(f"cross-validation needs at least 2 rows; got n_samples = {len(data.y)}; pass a fitted model instead.")
-            seed = 0 if self.random_state is None else self.random_state
-            folds = min(int(cv), len(data.y) if groups is None else len(np.unique(np.asarray(groups))))
-            whole = model_selection.KFold(folds, shuffle=True, random_state=seed)
-            cv = whole if groups is None else model_selection.GroupKFold(folds)
-        return [(np.asarray(a), np.asarray(b)) for a, b in model_selection.check_cv(cv).split(data.X, data.y, groups)]
+        return make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
 
-    def _with_scale(self, forecast, data, held_out, splits):
+    def _with_scale(self, forecast, data, held_out, splits, params):
         """The forecast itself, or plain means with a std: one for all rows, or the scale model's, each row by one that did not see it."""
         self.scale_model_, self._spread = None, None
         if isinstance(forecast, Forecast):
             return forecast
         size = STD_OF_ABSOLUTE * np.abs(data.y[held_out] - forecast)
-        spread = np.average(size, axis=0, weights=None if data.weight is None else data.weight[held_out])
+        spread = np.average(size, axis=0, weights=data.weight_of(held_out))
         self._spread = np.where(spread > 0.0, spread, 1.0)
         if self.scale_model is None:
             return NormalForecast(forecast, np.full(forecast.shape, self._spread))
@@ -163,9 +166,9 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         for fit_rows, rows in splits:
             fit_rows = fit_rows[seen[fit_rows]]
             if len(fit_rows):
-                fresh = data.fitted(self.scale_model, fit_rows, error)
-                std[rows] = self._positive(fresh.predict(take_rows(data.X, rows)))
-        self.scale_model_ = data.fitted(self.scale_model, held_out, error)
+                fresh = _fitted(self.scale_model, data, fit_rows, params, error)
+                std[rows] = self._positive(fresh.predict(data.X_of(rows)))
+        self.scale_model_ = _fitted(self.scale_model, data, held_out, params, error)
         return NormalForecast(forecast, std[held_out])
 
     def _positive(self, std):
@@ -186,6 +189,11 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return (forecast.mean, forecast.std) if return_std else forecast.mean
 
 
+def _fitted(model, data, rows, params, target=None):
+    """A clone fitted to some rows, to the outcomes or to another target."""
+    return clone(model).fit(data.X_of(rows), (data.y if target is None else target)[rows], **data.params_of(rows, params))
+
+
 def _joined(parts):
     """What several folds said, one after the other."""
     return parts[0].joined(parts[1:]) if isinstance(parts[0], Forecast) else np.concatenate(parts)
@@ -201,20 +209,3 @@ def _checked(X, y):
         raise InputError("X and y must hold rows; got 0 samples.")
     assert_all_finite(y, input_name="y")
     return X, np.asarray(y, dtype=np.float64)
-
-
-class _Rows:
-    """The training data of one ``fit``: rows of weight 0 are no rows."""
-
-    def __init__(self, X, y, weight, fit_params):
-        self.X, self.y, self.weight, self.fit_params = X, y, weight, fit_params
-
-    def counted(self, rows):
-        rows = np.flatnonzero(rows) if rows.dtype.kind == "b" else rows
-        return rows if self.weight is None else rows[self.weight[rows] > 0.0]
-
-    def fitted(self, model, rows, target=None):
-        """A clone fitted to some rows; the fit arguments are the model's, not those of a scale model, which has a ``target``."""
-        params = take_optional(self.fit_params, rows, len(self.y)) if target is None else {}
-        params = with_weight(model, params, None if self.weight is None else self.weight[rows])
-        return clone(model).fit(take_rows(self.X, rows), (self.y if target is None else target)[rows], **params)
