@@ -71,12 +71,12 @@ BAD_INPUTS = {
     "no predictions": (None, Y3, "P must be the predictions, (n, K), or (n,) for binary; got None."),
     "one column": (P3[:, :1], Y3, "P has one column; pass P[:, 0] for binary predictions, or one column for each class."),
     "three dimensions": (P3[None], Y3, "P must be (n, K), or (n,) for binary predictions; got shape (1, 4, 3)."),
-    "ragged": ([[0.1, 0.9], [1.0]], [0, 1], "P must be a rectangular array; got rows of different lengths; pad or drop them."),
+    "ragged": ([[0.1, 0.9], [1.0]], [0, 1], "P must be a rectangular array; got rows of different lengths; give each the same columns."),
     "text": ([["a", "b"]], [0], "P must hold numbers; got an array of dtype <U1; convert it first."),
     "complex": (P3.astype(complex), Y3, "P must hold numbers; got an array of dtype complex128; convert it first."),
     "masked": (
         np.ma.masked_less(P3, 0.15), Y3,
-        "P is a masked array with masked entries; fill or drop them first.",
+        "P is a masked array with masked entries; repair or drop those rows first.",
     ),
     "one-hot labels": (
         P3, np.eye(3)[Y3],

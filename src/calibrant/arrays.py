@@ -40,7 +40,7 @@ def plain_array(values, name):
     try:
         out = values if isinstance(values, np.ndarray) else np.asarray(values)
     except ValueError:
-        raise InputError(f"{name} must be a rectangular array; got rows of different lengths; pad or drop them.") from None
+        raise InputError(f"{name} must be a rectangular array; got rows of different lengths; give each the same columns.") from None
     return _as_base(out.astype(np.float32) if _is_bfloat16(out) else out, name)
 
 
@@ -48,7 +48,7 @@ def _as_base(array, name):
     """The numbers of a masked array or matrix; any other array (a memory map, say) as it is."""
     if np.ma.isMaskedArray(array):
         if np.ma.is_masked(array):
-            raise InputError(f"{name} is a masked array with masked entries; fill or drop them first.")
+            raise InputError(f"{name} is a masked array with masked entries; repair or drop those rows first.")
         array = np.ma.getdata(array)
     return np.asarray(array) if isinstance(array, np.matrix) else array
 

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.arrays import plain_array
 from calibrant.errors import InputError
 
-__all__ = ["class_array", "encode_labels", "is_missing", "label_array", "label_key"]
+__all__ = ["class_array", "encode_labels", "is_indicator", "is_missing", "label_array", "label_key"]
 
 
 def class_array(classes, n_classes):
@@ -76,13 +76,8 @@ def is_missing(label):
 
 def _labels_1d(y, n_rows, name):
     labels = label_array(y, name)
-    if labels.ndim == 2 and labels.shape[1] > 1:
-        raise InputError(
-            f"{name} must be one label a row, (n,); got shape {labels.shape}; "
-            "pass y.argmax(axis=1), or swap the arguments if y and P are exchanged."
-        )
     if labels.ndim != 1:
-        raise InputError(f"{name} must be one label a row, (n,); got shape {labels.shape}; pass np.ravel({name}).")
+        _refuse_columns(labels, name)
     if n_rows is not None and len(labels) != n_rows:
         raise InputError(
             f"{name} must have one label for each of the {n_rows} predictions; got {len(labels)}; check that both come from the same rows."
@@ -97,6 +92,32 @@ def _labels_1d(y, n_rows, name):
         if missing is not None:
             raise InputError(f"{name} must not be missing; row {missing} is {labels[missing]}; drop those rows.")
     return labels
+
+
+def _refuse_columns(labels, name) -> NoReturn:
+    """Labels that are no list: what to do depends on whether a row can have several."""
+    got = f"{name} must be one label a row, (n,); got shape {labels.shape}; "
+    if labels.ndim != 2 or 1 in labels.shape:
+        raise InputError(f"{got}pass np.ravel({name}).")
+    swap = "swap the arguments if y and P are exchanged."
+    if not is_indicator(labels):
+        raise InputError(f"{got}pass the column with the label of each row, or {swap}")
+    count = labels.astype(int).sum(axis=1)
+    several = np.flatnonzero(count != 1)
+    if not len(several):
+        raise InputError(f"{got}pass {name}.argmax(axis=1), or {swap}")
+    raise InputError(
+        f"{got}row {several[0]} has {count[several[0]]} labels ({len(several)} rows have none or several), so each column is a question of "
+        f"its own: calibrate the columns one by one, {name}[:, k] with P[:, k]."
+    )
+
+
+def is_indicator(labels) -> bool:
+    """Whether labels in columns are only 0 and 1 (or False and True)."""
+    try:
+        return bool(np.isin(np.asarray(labels, dtype=np.float64), (0.0, 1.0)).all())
+    except (TypeError, ValueError):
+        return False
 
 
 def _integers(labels):

@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
-from calibrant.labels import class_array, encode_labels, label_key
+from calibrant.labels import class_array, encode_labels, is_indicator, label_key
 from calibrant.rows import take_rows
 
 __all__ = ["Predictions", "read", "reference_pair"]
@@ -20,6 +20,10 @@ __all__ = ["Predictions", "read", "reference_pair"]
 #: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in: that of bfloat16, float16, others.
 ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
 OTHER_ROW_SUM_TOLERANCE = 1e-5
+#: Row sums all this near to 1 are those of rounded probabilities.
+ROUNDED = 0.05
+#: Row sums that differ by less than this share are one sum.
+EQUAL = 1e-3
 BLOCK_ROWS = 65_536
 #: Entries of P in one block of ``Predictions.blocks``: small enough for the block and what is derived from it to stay in the cache.
 BLOCK_ENTRIES = 131_072
@@ -239,7 +243,7 @@ def read(
         raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
     if P is None:
         raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
-    if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1:
+    if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
         raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
     names = column_names(P)
     values = to_array(P, "P")
@@ -299,7 +303,10 @@ def _reorder(values, names, classes):
         return values if places == sorted(places) else values[:, places]
     if named == list(range(len(names))):
         return values
-    raise InputError(f"the columns of P must be named by the classes {known}; got {names}; rename them or pass P.to_numpy().")
+    raise InputError(
+        f"the columns of P must be named by the classes {known}; got {names}; "
+        "rename them, or pass P.to_numpy() if its columns are in that order."
+    )
 
 
 def _check_values(values, inputs, resolution):
@@ -322,10 +329,17 @@ def _check_probabilities(block, start, resolution):
     if bad.any():
         first = np.flatnonzero(bad)[:3]
         seen = ", ".join(f"row {start + i} sums to {sums[i]:.6g}" for i in first)
-        raise InputError(
-            f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows); "
-            'divide P by its row sums, or pass inputs="logit" if these are logits.'
-        )
+        raise InputError(f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows); {_sum_remedy(sums)}.")
+
+
+def _sum_remedy(sums):
+    """Rows that nearly sum to 1 are rounded, those of one sum scaled; others may be answers to several questions, not to be mixed up."""
+    if np.abs(sums - 1.0).max() <= ROUNDED or (len(sums) > 1 and np.ptp(sums) < EQUAL * sums.min()):
+        return 'divide P by its row sums, or pass inputs="logit" if these are logits'
+    return (
+        'pass inputs="logit" if these are logits; if a row can have several labels or none, calibrate the columns one by one, '
+        "P[:, k] with its own labels of 0 and 1; if it has exactly one, make the scores probabilities first, as the model means them"
+    )
 
 
 def _tolerance(resolution):

@@ -49,7 +49,7 @@ def test_f08_a_masked_entry_is_one_clear_error():
     data = problems()[1]
     P, X, y = np.ma.array(data.P), np.ma.array(data.X), np.ma.array(data.y)
     P[2, 1] = X[2, 1] = y[2] = np.ma.masked
-    rule = "is a masked array with masked entries; fill or drop them first"
+    rule = "is a masked array with masked entries; repair or drop those rows first"
     with pytest.raises(InputError, match=f"P {rule}"):
         cb.Identity().fit(P, data.y)
     with pytest.raises(InputError, match=f"y {rule}"):

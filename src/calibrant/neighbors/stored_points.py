@@ -125,7 +125,10 @@ class StoredPoints(Saved):
         queries = self._in_units(np.asarray(queries, dtype=np.float64))
         most = np.abs(queries).max(initial=0.0)
         if not most <= LARGEST:
-            raise InputError(f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {most:.0e}; rescale it.")
+            raise InputError(
+                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {most:.0e}; "
+                "scale it down, and the training points alike."
+            )
         return queries
 
     def slices(self, n=None):
