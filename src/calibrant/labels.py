@@ -50,12 +50,14 @@ def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False
         positions = _positions(labels, n_classes)
         if positions is not None:
             return positions, classes
+    found = np.asarray(codes, dtype=np.intp)[inverse]
     if not unknown:
-        return np.asarray(codes, dtype=np.intp)[inverse], classes
+        return found, classes
     if np.array_equal(classes, np.arange(n_classes)) and swapped_hint:
         _refuse_positions(labels, n_classes, name, swapped_hint)
     raise InputError(
-        f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}; add the missing ones to classes= or drop those rows."
+        f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}, first in row {int(np.argmax(found < 0))}; "
+        "add the missing ones to classes= or drop those rows."
     )
 
 

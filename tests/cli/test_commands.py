@@ -156,8 +156,8 @@ def test_user_errors_are_one_line(run, npz, tmp_path):
     np.savez(tmp_path / "bad.npz", probabilities=[[0.5, 0.6]], labels=[0])
     (tmp_path / "foreign").write_text("x")
     for arguments, words in [
-        (("evaluate", "bad.npz"), "rows of P must sum to 1"),
-        (("fit", "bad.npz"), "rows of P must sum to 1"),
+        (("evaluate", "bad.npz"), "rows of the predictions must sum to 1"),
+        (("fit", "bad.npz"), "rows of the predictions must sum to 1"),
         (("apply", "foreign", npz, "-o", "o.npz"), "not a calibrant file"),
         (("report", npz, "-o", "missing/r.html"), "the folder"),
     ]:

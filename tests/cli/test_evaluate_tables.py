@@ -38,7 +38,7 @@ def test_json_equals_evaluate(run, logs):
 
 def test_resume_and_parquet(run, logs, tmp_path):
     for _ in range(2):
-        run("evaluate", "logs/*.parquet", "--by", "model", "--resume", "sums.calibrant", "-o", "out.parquet")
+        run("evaluate", "logs/*.parquet", "--by", "model", "--resume", "sums.calibrant", "-o", "out.parquet", "--force")
     assert pandas.read_parquet(tmp_path / "out.parquet")["n"].sum() == len(logs)
     run("evaluate", "logs", "--by", "model", "-o", "out.json")
     assert json.loads((tmp_path / "out.json").read_text())["overall"]["n"] == len(logs)

@@ -94,3 +94,34 @@ def test_f31_the_next_run_removes_what_a_killed_one_left(fitted, tmp_path):
     fitted.save(tmp_path / "a", overwrite=True)
     fitted.save(tmp_path / "b")
     assert names(tmp_path) == ["a", mine.name, "b"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "monitor"])
+def test_f31_tables_are_not_overwritten_without_force(command, tmp_path, monkeypatch):
+    click_testing = pytest.importorskip("click.testing")
+    pytest.importorskip("pyarrow")
+    from calibrant.cli.group import group
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.csv").write_text("p,label,when\n" + "".join(f"0.{i},{i % 2},2026-01-0{i}\n" for i in range(1, 9)))
+    (tmp_path / "out.json").write_text("precious")
+    arguments = [command, "f.csv", "--time", "when", "-o", "out.json"]
+    result = click_testing.CliRunner().invoke(group, arguments)
+    assert (result.exit_code, result.stderr) == (1, "Error: out.json exists and is not overwritten; pass --force or another -o.\n")
+    assert (tmp_path / "out.json").read_text() == "precious"
+    assert click_testing.CliRunner().invoke(group, [*arguments, "--force"]).exit_code == 0
+    assert '"' in (tmp_path / "out.json").read_text()
+
+
+def test_f31_what_a_command_reads_is_not_its_output(tmp_path, monkeypatch):
+    click_testing = pytest.importorskip("click.testing")
+    from calibrant.cli.group import group
+
+    monkeypatch.chdir(tmp_path)
+    text = "p,label\n" + "".join(f"0.{i},{i % 2}\n" for i in range(1, 9))
+    (tmp_path / "f.csv").write_text(text)
+    (tmp_path / "link").symlink_to("f.csv")
+    for output in ("f.csv", "link"):
+        result = click_testing.CliRunner().invoke(group, ["fit", "f.csv", "--method", "temperature", "-o", output, "--force"])
+        assert "is a file that this command reads" in result.stderr
+    assert (tmp_path / "f.csv").read_text() == text

@@ -2,11 +2,11 @@
 
 import hashlib
 import io
-import math
 import zipfile
 
 import numpy as np
 
+from calibrant._base.npy import read_npy
 from calibrant.errors import SavedFileError
 
 __all__ = ["MANIFEST", "CheckedArchive"]
@@ -50,7 +50,7 @@ class CheckedArchive:
         """An array by its name; its header must ask for the bytes that follow it, before memory is taken for them."""
         data = self._read(f"{name}.npy")
         self.digest.update(data)
-        return _array(data)
+        return read_npy(io.BytesIO(data), len(data), KINDS)
 
     def _read(self, name):
         """As many bytes as declared, never more, once the checksum is right."""
@@ -70,14 +70,3 @@ def _require(total, limit, max_bytes, what, size):
             f"unpacks to {what}{total:,} bytes from {size:,}, more than the {limit:,} that are read unasked; "
             f"if you trust the file, pass max_bytes={total} to load."
         )
-
-
-def _array(data):
-    file = io.BytesIO(data)
-    version = np.lib.format.read_magic(file)
-    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-    shape, _, dtype = read_header(file)
-    if dtype.kind not in KINDS or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
-        raise ValueError(f"an array of {dtype} and shape {shape} is not in {len(data) - file.tell():,} bytes")
-    file.seek(0)
-    return np.lib.format.read_array(file, allow_pickle=False)

@@ -8,6 +8,8 @@ from calibrant.cli.choosing import arranged, fitting, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.wording import say
+from calibrant.errors import InputError
 
 __all__ = ["apply"]
 
@@ -18,14 +20,16 @@ __all__ = ["apply"]
 @output_option(None, "Where to write; the same kind of file as FILE.")
 @click.option("--interval", "levels", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), multiple=True, default=(0.9,),
               show_default=True, metavar="LEVEL", help="Forecasts: add the ends of central intervals; may be repeated.")  # fmt: skip
+@click.option("--suffix", default="", metavar="TEXT", help="Put this behind the names of added columns, where FILE has such columns.")
 @column_options(labels=False)
 @force_option
-def apply(calibrator, file, output, levels, columns, force):
+def apply(calibrator, file, output, levels, suffix, columns, force):
     """Apply a saved CALIBRATOR to the predictions in FILE.
 
     The output holds all that FILE holds, with calibrated probabilities in place of the predictions, and `confidence`: the
     probability that the model's own label is right. Logits become probabilities. Of forecasts, mean and std (or quantiles) are
-    calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are.
+    calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are: where FILE has one
+    that would be added, name those added by --suffix.
 
     \b
     Examples:
@@ -34,18 +38,32 @@ def apply(calibrator, file, output, levels, columns, force):
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
     fitted = saved(calibrator)
-    refuse_existing(output, force)
+    refuse_existing(output, force, calibrator, file)
     if output.suffix.lower() != file.suffix.lower():
         raise click.UsageError(f"the output must be a {file.suffix} file, as FILE is; got {output.name}.")
     data = fitting(fitted, read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None)))
     if isinstance(data, ForecastFile):
         made, renamed = calibrated_columns(data, fitted.predict(data.forecast), levels), {}
-        count = len(data.forecast)
+        count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
         made, renamed, count = _of_classes(data, fitted)
+        replaced = data.names
+    made, renamed = _added(made, renamed, replaced, data.source, suffix)
     with replacing(output, overwrite=force) as temporary:
         data.source.write(temporary, made, renamed)
-    click.echo(f"{count:,} rows calibrated: {output}")
+    say(f"{count:,} rows calibrated: {output}")
+
+
+def _added(made, renamed, replaced, source, suffix):
+    """The same, with ``suffix`` behind the names that are not of columns replaced; none may be a name that the file has."""
+    new = {name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}" for name in made}
+    lost = [name for old, name in new.items() if old not in replaced and name in source.content and source.kind != "npy"]
+    if lost:
+        raise InputError(
+            f"{source.path} has a column {lost[0]!r} already, which is not overwritten; "
+            f"name the added columns otherwise, for example with --suffix {suffix}_calibrated."
+        )
+    return {new[name]: values for name, values in made.items()}, {old: new[name] for old, name in renamed.items()}
 
 
 def _of_classes(data, fitted):

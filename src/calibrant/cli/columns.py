@@ -4,6 +4,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from calibrant.cli.wording import abridged
 from calibrant.errors import InputError
 
 __all__ = ["as_floats", "find", "same_kind"]
@@ -60,11 +61,14 @@ def _matching(source, pattern):
 
 def as_floats(column, name, path):
     """A column of numbers, (n,) float64."""
+    if getattr(column, "dtype", np.dtype(object)).kind in "mM":
+        raise InputError(f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another column.")
     try:
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         bad = next((i for i, v in enumerate(column) if not _is_number(v)), 0)
-        raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {column[bad]!r}; repair or drop that row.") from None
+        found = abridged(column[bad])
+        raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {found}; repair or drop that row.") from None
 
 
 def _is_number(value):
@@ -80,8 +84,15 @@ def same_kind(labels, classes):
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
     if not texts or not all(_is_whole(text) for text in set(texts)):
         return labels, classes
-    numbers = [None if values is None else [int(float(v)) for v in values] for values in (labels, classes)]
+    numbers = [None if values is None else [_whole(v) for v in values] for values in (labels, classes)]
     return numbers[0], numbers[1]
+
+
+def _whole(text):
+    try:
+        return int(text)
+    except ValueError:
+        return int(float(text))
 
 
 def _is_whole(text):

@@ -10,6 +10,7 @@ from calibrant.cli.evaluate_tables import Tables, evaluate_tables, table_options
 from calibrant.cli.options import FILE, bins_option, column_options
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import print_summary
+from calibrant.cli.wording import shown
 
 __all__ = ["evaluate"]
 
@@ -25,7 +26,8 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
     """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).
-    A pattern of Parquet files, a folder, or any option marked "Tables" counts out of core, by slice, in bounded memory.
+    A pattern of Parquet files, a folder, or any option marked "Tables" counts out of core, by slice, in bounded memory; CSV files
+    are counted by slice too, whole in memory.
 
     \b
     Examples:
@@ -34,15 +36,14 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
       calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
       calibrant evaluate test.npz --calibrator model.calibrant
       calibrant evaluate forecasts.csv                             columns mean, std, y
+      calibrant evaluate forecasts.csv --by store
       calibrant evaluate "logs/*.parquet" --by model,day --resume sums.calibrant -o slices.parquet
     """
     tables = Tables(**tables)
     if tables.asked(source):
         if method is not None or calibrator is not None:
             raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
-        if columns.task == "regression" or columns.mean or columns.std or columns.quantiles:
-            raise click.UsageError("forecasts of a number are read from one file, whole; leave out what asks for tables.")
-        evaluate_tables(source, tables, columns, bins or 15, as_json)
+        evaluate_tables(source, tables, columns, bins, as_json)
         return
     _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, calibrator, columns, bins, as_json)
 
@@ -52,7 +53,7 @@ def _evaluate_file(file, method, calibrator, columns, bins, as_json):
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted = chosen(method, loaded, data, default=calibrant.Identity)
     with fold_progress(fitted) as step:
-        summary = reported(data, fitted, n_bins=bins, title=file.name, progress=step).to_dict()
+        summary = reported(data, fitted, n_bins=bins, title=shown(file.name), progress=step).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:

@@ -2,19 +2,30 @@
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from calibrant._base.files import replacing
-from calibrant.cli.tables import console, progress
-from calibrant.frames.engines.choosing import files
+from calibrant.cli.columns import PATTERNS, SINGLE
+from calibrant.cli.forecasts import OUTCOMES
+from calibrant.cli.options import force_option, refuse_existing
+from calibrant.cli.reading import ARRAYS
+from calibrant.cli.tables import as_text, console, progress
+from calibrant.cli.text_tables import table_of
+from calibrant.cli.wording import say
+from calibrant.errors import InputError
+from calibrant.frames.engines.choosing import choose, columns_of, files
 from calibrant.frames.evaluate import evaluate
 
-__all__ = ["Tables", "count_tables", "evaluate_tables", "table_options", "write_result"]
+__all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "table_options", "write_result"]
 
-SHOWN = ("n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier", "ece", "ece_bound")
+SHOWN = (
+    "n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier", "ece", "ece_bound",
+    "nll", "crps", "rmse", "mae", "coverage", "width", "ence",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,11 +40,13 @@ class Tables:
     predicted: str | None = None
     resume: Path | None = None
     output: Path | None = None
+    force: bool = False
 
     def asked(self, source):
         """Whether the files are to be counted as tables rather than read whole."""
         given = (self.by, self.time, self.engine, self.score, self.resume, self.output)
-        return any(v is not None for v in given) or any(c in source for c in "*?[") or Path(source).is_dir()
+        pattern = any(c in source for c in "*?[") and not Path(source).exists()
+        return any(v is not None for v in given) or pattern or Path(source).is_dir()
 
 
 def table_options(command):
@@ -50,42 +63,77 @@ def table_options(command):
         click.option("--by", metavar="A,B", help="Tables: columns to slice by."),
     ):
         command = option(command)
-    return command
+    return force_option(command)
+
+
+def check_output(tables, *sources):
+    """Stop before the work where ``-o`` would not be written."""
+    if tables.output is None:
+        return
+    if tables.output.suffix.lower() not in (".json", ".parquet"):
+        raise click.UsageError(f"the output must be a .json or .parquet file; got {tables.output.name}.")
+    read = [path for source in sources if source is not None for path in files(source)]
+    refuse_existing(tables.output, tables.force, *read, *([tables.resume] if tables.resume and tables.resume.exists() else []))
 
 
 def count_tables(source, tables, columns, bins):
     """(the evaluation, number of files) of the files, each counted once."""
     paths = files(source)
-    probabilities = columns.probabilities or (None if tables.score else "p_*")
-    if probabilities and "," in probabilities:
-        probabilities = [part.strip() for part in probabilities.split(",")]
+    table = table_of(paths, tables.time)
+    if table is not paths and tables.resume is not None:
+        raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the CSV files first.")
+    engine = tables.engine or "auto"
+    asked = _asked(columns_of(table, choose(table, engine)), tables, columns)
     with progress("files", len(paths)) as step:
         found = evaluate(
-            paths, label=columns.label or "label", probabilities=probabilities, score=tables.score, predicted=tables.predicted,
-            by=[part.strip() for part in tables.by.split(",")] if tables.by else (), time=tables.time, every=tables.every,
-            weight=columns.weight, classes=None if columns.classes is None else [part.strip() for part in columns.classes.split(",")],
-            n_bins=bins, engine=tables.engine or "auto", checkpoint=tables.resume, progress=step,
+            table, predicted=tables.predicted, by=_listed(tables.by) or (), time=tables.time, every=tables.every, weight=columns.weight,
+            classes=_listed(columns.classes), n_bins=bins, engine=engine, checkpoint=tables.resume,
+            progress=step if table is paths else None, **asked,
         )  # fmt: skip
+    if not found.overall():
+        raise InputError(f"{source} has no rows to count; name files that have some.")
     return found, len(paths)
+
+
+def _asked(names, tables, columns):
+    """The columns of predictions and of what came true, as arguments of ``evaluate``; by their usual names where none are given."""
+    if columns.quantiles or columns.logits or "," in (columns.mean or "") + (columns.std or ""):
+        raise click.UsageError("slices are counted from probabilities, or from one mean and std; other predictions are read whole.")
+    given = columns.probabilities or tables.score
+    usual = next((p for p in PATTERNS["probability"] if any(fnmatchcase(name, p) for name in names)), None)
+    looks = not (columns.task or given or usual) and {"mean", "std"} <= {*names}
+    if columns.task == "regression" or columns.mean or columns.std or looks:
+        label = columns.label or next((name for name in OUTCOMES if name in names), "y")
+        return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
+    label = columns.label or next((name for name in ARRAYS["label"] if name in names), "label")
+    if tables.score:
+        return {"label": label, "score": tables.score, "probabilities": columns.probabilities}
+    probabilities = columns.probabilities or usual or next((name for name in SINGLE if name in names), "p_*")
+    return {"label": label, "probabilities": _listed(probabilities) if "," in probabilities else probabilities}
+
+
+def _listed(text):
+    return [part.strip() for part in text.split(",")] if text else None
 
 
 def evaluate_tables(source, tables, columns, bins, as_json):
     """Evaluate, then print or write."""
+    check_output(tables, source)
     found, n_files = count_tables(source, tables, columns, bins)
     if tables.output is not None:
-        write_result(found, tables.output)
+        write_result(found, tables)
     if as_json:
-        click.echo(json.dumps({"files": n_files, **found.to_dict()}, indent=1))
+        click.echo(json.dumps({"files": n_files, **found.to_dict()}, indent=1, default=str))
     elif tables.output is None:
         _print(found, n_files)
     else:
-        click.echo(f"{found.overall()['n']:,.0f} rows of {n_files} files: {tables.output}")
+        say(f"{found.overall()['n']:,.0f} rows of {n_files} files: {tables.output}")
 
 
-def write_result(found, output):
+def write_result(found, tables):
     """The frame of a result as .parquet, or else its dictionary as JSON."""
-    with replacing(output, overwrite=True) as temporary:
-        if output.suffix.lower() == ".parquet":
+    with replacing(tables.output, overwrite=tables.force) as temporary:
+        if tables.output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)
         else:
             temporary.write_text(json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8")
@@ -96,13 +144,13 @@ def _print(found, n_files):
     table = Table(title=f"{made['overall']['n']:,.0f} rows of {n_files} files", title_justify="left")
     names = [name for name in SHOWN if name in made["overall"]]
     for name in [*found.by, *names]:
-        table.add_column(name, justify="left" if name in found.by else "right")
+        table.add_column(as_text(name), justify="left" if name in found.by else "right")
     for row in made["slices"]:
-        table.add_row(*(str(row[name]) for name in found.by), *(_number(name, row[name]) for name in names))
+        table.add_row(*(as_text(row[name]) for name in found.by), *(_number(name, row[name]) for name in names))
     if found.by:
         table.add_row("all", *[""] * (len(found.by) - 1), *(_number(name, made["overall"][name]) for name in names), style="bold")
     console().print(table)
 
 
 def _number(name, value):
-    return "" if value is None else f"{value:,.0f}" if name == "n" else f"{value:.4f}"
+    return "" if value is None else f"{value:,.0f}" if name == "n" else f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"

@@ -6,6 +6,7 @@ from calibrant.cli.choosing import chosen, method_option
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import working
+from calibrant.cli.wording import say
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
 from calibrant.reporting.names import shown_name
@@ -33,14 +34,14 @@ def fit(file, output, method, columns, force):
       calibrant fit logits.npz --logits logits --force
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
-    refuse_existing(output, force)
+    refuse_existing(output, force, file)
     data = read_file(file, columns)
     calibrator = chosen(method, None, data)
     with working("fitting"):
         fitted, said = FITS[data.task](calibrator, data)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
-    click.echo(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+    say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
 
 
 def _of_classes(calibrator, data):

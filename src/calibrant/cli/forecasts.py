@@ -177,7 +177,7 @@ def calibrated_columns(data, forecast, levels) -> dict:
             out |= _by_output(data.names[key], values)
     for level in levels:
         for key, values in zip(("low", "high"), forecast.interval(level), strict=True):
-            names = [f"{key}_{level:g}"] if not data.outputs else [f"{key}_{level:g}_{name}" for name in data.outputs]
+            names = [f"{key}_{level}"] if not data.outputs else [f"{key}_{level}_{name}" for name in data.outputs]
             out |= _by_output(names, values)
     return out
 

@@ -1,7 +1,8 @@
 """All commands, and what goes wrong in any of them as one line."""
 
-import sys
+import os
 import warnings
+from contextlib import contextmanager
 
 import click
 from sklearn.exceptions import NotFittedError
@@ -14,32 +15,70 @@ from calibrant.cli.fit import fit
 from calibrant.cli.list_methods import list_methods
 from calibrant.cli.monitor import monitor
 from calibrant.cli.report import report
+from calibrant.cli.wording import said, say, shown
 from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
 
 __all__ = ["group"]
 
-#: What a user can cause; anything else is a bug and keeps its traceback.
+#: What a user can cause; anything else is a bug of ours, or of a library.
 EXPECTED = (InputError, SavedFileError, MissingDependencyError, NotFittedError, OSError)
+INTERRUPTED = 130
+BUG = "this is a bug in calibrant"
+
+
+class _Interrupted(click.ClickException):
+    """The user pressed Ctrl-C; files are whole or not there."""
+
+    exit_code = INTERRUPTED
+
+    def show(self, file=None):
+        say(self.message, err=True)
+
+
+@contextmanager
+def _one_sentence():
+    """What goes wrong ends the command with one sentence and an exit code; with CALIBRANT_DEBUG a bug keeps its traceback."""
+    try:
+        yield
+    except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise
+    except click.ClickException as error:
+        vars(error)["message"] = shown(error.message)
+        raise
+    except KeyboardInterrupt as error:
+        raise _Interrupted("Interrupted.") from error
+    except EXPECTED as error:
+        raise click.ClickException(said(error)) from error
+    except MemoryError as error:
+        raise click.ClickException("there is not enough memory for this; give it fewer rows, or fewer columns, at a time.") from error
+    except Exception as error:
+        if os.environ.get("CALIBRANT_DEBUG"):
+            raise
+        words = (
+            f"this is a bug in calibrant ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its traceback and report it."
+        )
+        raise click.ClickException(words) from error
 
 
 class _Group(click.Group):
-    """Commands in the order of a first day's work; expected errors end with exit code 1 and one line."""
+    """Commands in the order of a first day's work."""
 
     def list_commands(self, ctx):
         return list(self.commands)
 
+    def parse_args(self, ctx, args):
+        with _one_sentence():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx):
-        with warnings.catch_warnings():
+        with _one_sentence(), warnings.catch_warnings():
             warnings.simplefilter("always", CalibrationWarning)
             warnings.showwarning = _show_warning
-            try:
-                return super().invoke(ctx)
-            except EXPECTED as error:
-                raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from error
+            return super().invoke(ctx)
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None):
-    click.echo(f"Warning: {message}" if issubclass(category, CalibrationWarning) else f"{category.__name__}: {message}", file=sys.stderr)
+    say(f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}: {said(message)}", err=True)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,7 +95,7 @@ def group():
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
 
-    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed, or an alarm with --fail.
+    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed, or an alarm with --fail; 130 interrupted.
     """
 
 

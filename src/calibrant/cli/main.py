@@ -1,5 +1,6 @@
 """The entry point: it needs nothing, so that without the command line's own libraries it can say which are missing."""
 
+import io
 import sys
 
 from calibrant._base.extras import import_extra
@@ -10,15 +11,22 @@ __all__ = ["main"]
 
 def main(arguments=None):
     """Run the ``calibrant`` command with the given arguments (default: those of the process) and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the terminal's encoding lacks is written as a code, rather than being an error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         for library in ("click", "rich"):
             import_extra(library, "the calibrant command", "cli")
+        from calibrant.cli.group import group
+
+        group.main(args=arguments, prog_name="calibrant")
     except MissingDependencyError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    from calibrant.cli.group import group
-
-    group.main(args=arguments, prog_name="calibrant")
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

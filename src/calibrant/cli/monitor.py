@@ -3,13 +3,12 @@
 import json
 
 import click
-from rich.markup import escape
 from rich.table import Table
 
-from calibrant.cli.evaluate_tables import Tables, count_tables, table_options, write_result
+from calibrant.cli.evaluate_tables import Tables, check_output, count_tables, table_options, write_result
 from calibrant.cli.gate import FAILED
 from calibrant.cli.options import column_options
-from calibrant.cli.tables import console
+from calibrant.cli.tables import as_text, console
 from calibrant.monitoring.over_time import monitor as watch
 from calibrant.monitoring.slices import worst_slices
 
@@ -49,6 +48,7 @@ def monitor(ctx, source, columns, reference, alpha, tolerance, bins, fail, as_js
         raise click.UsageError("name the column of times: --time when")
     if columns.weight is not None:
         raise click.UsageError("weights void the rate of false alarms; leave --weight out.")
+    check_output(tables, source, reference)
     evaluation, _ = count_tables(source, tables, columns, bins)
     standard = None
     if reference is not None:
@@ -56,7 +56,7 @@ def monitor(ctx, source, columns, reference, alpha, tolerance, bins, fail, as_js
     found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
     worst = worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance) if found.by else None
     if tables.output is not None:
-        write_result(found, tables.output)
+        write_result(found, tables)
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
     else:
@@ -70,16 +70,14 @@ def _print(found, worst):
     if worst is not None:
         table = Table(title=f"Slices, worst first (a false share of at most {worst.alpha:g} among those flagged)", title_justify="left")
         for name in [*worst.by, "rows", "confidence", "accuracy", "adjusted p", "flagged", "alarm"]:
-            table.add_column(name, justify="left" if name in worst.by else "right")
+            table.add_column(as_text(name), justify="left" if name in worst.by else "right")
         for i, values in enumerate(worst.slices[:MOST_SHOWN]):
             numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")
             alarm = found.slices[values].alarm_time_
-            table.add_row(
-                *map(escape, map(str, values)), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else escape(str(alarm))
-            )
+            table.add_row(*map(as_text, values), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else as_text(alarm))
         out.print(table)
     advice = found.overall.advice()
-    out.print(escape(f"All rows: {advice.decision}: {advice.reason}."), soft_wrap=True)
+    out.print(as_text(f"All rows: {advice.decision}: {advice.reason}."), soft_wrap=True)
     for values in found.alarms[:MOST_SHOWN]:
         advice = found.slices[values].advice()
-        out.print(escape(f"{', '.join(map(str, values))}: {advice.decision}: {advice.reason}."), soft_wrap=True)
+        out.print(as_text(f"{', '.join(map(str, values))}: {advice.decision}: {advice.reason}."), soft_wrap=True)

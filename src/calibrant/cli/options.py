@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from calibrant._base.files import target
 from calibrant.errors import InputError
 
 __all__ = ["FILE", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
@@ -88,10 +89,14 @@ def force_option(command):
     return click.option("--force", is_flag=True, help="Replace the output file if it exists.")(command)
 
 
-def refuse_existing(path, force):
-    """Stop before the work, not after it, where the output would not be written."""
-    if path.exists() and not force:
-        raise InputError(f"{path} exists and is not overwritten; pass --force or another -o.")
+def refuse_existing(path, force, *read):
+    """Stop before the work, not after it, where the output would not be written, or would take the place of what is ``read``."""
+    try:
+        found = target(path, overwrite=force)
+    except FileExistsError as error:
+        raise InputError(str(error).replace("pass overwrite=True or another path", "pass --force or another -o")) from None
+    if any(found.exists() and found.samefile(one) for one in read if one is not None):
+        raise InputError(f"{path} is a file that this command reads, which would be lost; write to another -o.")
 
 
 def bins_option(command):

@@ -112,6 +112,9 @@ def _labels(source, columns, path):
         raise InputError(
             f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds {source.described()}; name yours with --label."
         )
+    empty = next((i for i, label in enumerate(found) if not label.strip()), None) if source.kind == "csv" else None
+    if empty is not None:
+        raise InputError(f"{path} must have a label in every row; row {empty} has none; fill it in or drop that row.")
     return found
 
 

@@ -9,6 +9,7 @@ from calibrant.cli.choosing import chosen, fold_progress, method_options, report
 from calibrant.cli.gate import FAILED, GateType
 from calibrant.cli.options import FILE, bins_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_of, column_order, read_file
+from calibrant.cli.wording import say, shown
 
 __all__ = ["report"]
 
@@ -45,20 +46,20 @@ def report(ctx, file, output, method, calibrator, test, gates, time, by, title, 
     loaded = saved(calibrator, method)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
-    refuse_existing(output, force)
+    refuse_existing(output, force, file, test, calibrator)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted = chosen(method, loaded, data)
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
-    shown = data if held_out is None else held_out
-    options = {"times": column_of(shown, time), "groups": column_of(shown, by), "title": title or (test or file).name}
+    measured = data if held_out is None else held_out
+    options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or (test or file).name)}
     with fold_progress(fitted) as step:
         found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, progress=step, **options)
     found.save(output, overwrite=force)
     summary = found.to_dict()
-    click.echo(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
+    say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
     reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
     if reasons:
-        click.echo(f"Failed: {'; '.join(reasons)}", err=True)
+        say(f"Failed: {'; '.join(reasons)}", err=True)
         ctx.exit(FAILED)
 
 

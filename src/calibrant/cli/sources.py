@@ -1,15 +1,20 @@
 """Kinds of files: opened whole, and written again with new predictions and everything else untouched."""
 
 import csv
+import os
+import warnings
 import zipfile
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calibrant._base.extras import import_extra
-from calibrant.errors import InputError
+from calibrant._base.npy import read_npy
+from calibrant.cli.csv_text import decoded, rows_of
+from calibrant.errors import InputError, MissingDependencyError
 
 __all__ = ["CsvSource", "NpySource", "NpzSource", "ParquetSource", "open_source"]
 
@@ -20,6 +25,22 @@ def open_source(path):
     if kind is None:
         raise InputError(f"{path} must end in {', '.join(KINDS)}; convert it first.")
     return kind(Path(path))
+
+
+@contextmanager
+def _reading(path, what, remedy):
+    """Whatever a library says of bytes that it cannot read, said of the file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            yield
+    except (InputError, MissingDependencyError):
+        raise
+    except MemoryError:
+        raise InputError(f"{path} needs more memory than there is; split it into files of fewer rows.") from None
+    except Exception as error:
+        words = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(f"{path} is damaged or not {what} ({words}); {remedy}.") from None
 
 
 class _Source(ABC):
@@ -45,22 +66,37 @@ class _Source(ABC):
         return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
+def _distinct(names, path):
+    """The names, once no two are the same."""
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise InputError(f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a name of its own.")
+    return names
+
+
 class NpzSource(_Source):
     """NumPy arrays by name."""
 
     kind = "npz"
 
     def _open(self, path):
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                return {key: archive[key] for key in archive.files}
-        except (ValueError, zipfile.BadZipFile, EOFError, AttributeError) as error:
-            raise InputError(f"{path} is not an npz file of plain arrays ({error}); save it with numpy.savez.") from None
+        words = "an npz file of plain arrays", "save it with numpy.savez"
+        with open(path, "rb") as file, _reading(path, *words), zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            names = _distinct([member.filename.removesuffix(".npy") for member in members], path)
+            return {name: self._member(archive, member) for name, member in zip(names, members, strict=True)}
+
+    @staticmethod
+    def _member(archive, member):
+        with archive.open(member) as file:
+            return read_npy(file, member.file_size)
 
     def write(self, path, columns, renamed):
         """The arrays given take the place of their namesakes; the others stay."""
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **replaced(self.content, columns, renamed))
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in replaced(self.content, columns, renamed).items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 class NpySource(_Source):
@@ -69,10 +105,8 @@ class NpySource(_Source):
     kind = "npy"
 
     def _open(self, path):
-        try:
-            return {"values": np.load(path, allow_pickle=False)}
-        except (ValueError, EOFError) as error:
-            raise InputError(f"{path} is not an npy file of plain numbers ({error}); save it with numpy.save.") from None
+        with open(path, "rb") as file, _reading(path, "an npy file of plain numbers", "save it with numpy.save"):
+            return {"values": read_npy(file, os.fstat(file.fileno()).st_size)}
 
     def write(self, path, columns, renamed):
         """The calibrated probabilities alone."""
@@ -81,25 +115,19 @@ class NpySource(_Source):
 
 
 class CsvSource(_Source):
-    """Columns of text, so that what is not a prediction is written again letter by letter."""
+    """Columns of text, so that what is not a prediction is written again letter by letter, in the encoding it came in."""
 
     kind = "csv"
 
     def _open(self, path):
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.reader(file))
-        if len(rows) < 2:
-            raise InputError(f"{path} must have a line of column names and at least one row; it has {len(rows)} lines.")
-        header, rows = rows[0], [row for row in rows[1:] if row]
-        uneven = next((i for i, row in enumerate(rows) if len(row) != len(header)), None)
-        if uneven is not None:
-            raise InputError(f"{path} has {len(header)} column names and {len(rows[uneven])} values in row {uneven}; repair that row.")
-        return {name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
+        text, self.encoding = decoded(path)
+        header, rows = rows_of(text, path)
+        return {name: list(values) for name, values in zip(_distinct(header, path), zip(*rows, strict=True), strict=True)}
 
     def write(self, path, columns, renamed):
         """The columns given take the place of their namesakes; the others stay letter by letter."""
         content = replaced(self.content, {name: map(repr, values.tolist()) for name, values in columns.items()}, renamed)
-        with open(path, "w", newline="", encoding="utf-8") as file:
+        with open(path, "w", newline="", encoding=self.encoding) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(content)
             writer.writerows(zip(*content.values(), strict=True))
@@ -112,16 +140,16 @@ class ParquetSource(_Source):
 
     def _open(self, path):
         parquet = import_extra("pyarrow.parquet", "reading parquet", "cli")
-        lib = import_extra("pyarrow", "reading parquet", "cli").lib
-        try:
-            self.table = parquet.read_table(path)
-        except lib.ArrowInvalid as error:
-            raise InputError(f"{path} is not a parquet file ({error}).") from None
-        return {name: self.table.column(name) for name in self.table.column_names}
+        with open(path, "rb") as file, _reading(path, "a parquet file", "write it again"):
+            self.table = parquet.read_table(file)
+            self.table.validate(full=True)
+        names = _distinct(self.table.column_names, path)
+        return {name: self.table.column(name) for name in names}
 
     def column(self, name):
         """As NumPy, strings as objects."""
-        return self.content[name].to_numpy()
+        with _reading(self.path, f"a file whose column {name!r} holds plain values", "write that column again"):
+            return self.content[name].to_numpy()
 
     def write(self, path, columns, renamed):
         """The columns given take the place of their namesakes; the others keep their types."""

@@ -3,17 +3,24 @@
 from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-__all__ = ["console", "print_summary", "progress", "with_interval", "working"]
+from calibrant.cli.wording import shown
+
+__all__ = ["as_text", "console", "print_summary", "progress", "with_interval", "working"]
 
 
 def console():
     """Standard output; 124 columns wide where it is no terminal, so that tables do not break in a log."""
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=124)
+
+
+def as_text(value, style=""):
+    """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for an order."""
+    return Text(shown(value), style)
 
 
 def print_summary(summary):
@@ -23,14 +30,14 @@ def print_summary(summary):
         out.print(_metrics_table(f"{data['n']:,.0f} rows, {data['n_classes']} classes", summary["metrics"], summary))
     else:
         for name in data["outputs"]:
-            title = f"{data['n']:,.0f} rows" + (f", {escape(name)}" if len(data["outputs"]) > 1 else "")
-            out.print(_metrics_table(title, [row for row in summary["metrics"] if row["output"] == name], summary))
+            title = f"{data['n']:,.0f} rows" + (f", {name}" if len(data["outputs"]) > 1 else "")
+            out.print(_metrics_table(as_text(title), [row for row in summary["metrics"] if row["output"] == name], summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
         said = "Intervals of calibration errors are for the true error: noise in the bins adds to the one measured."
         out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
-        out.print(f"! {escape(caution)}", style="yellow", soft_wrap=True)
-    out.print(escape(summary["verdict"]["sentence"]), soft_wrap=True)
+        out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
+    out.print(as_text(summary["verdict"]["sentence"]), soft_wrap=True)
 
 
 def _metrics_table(title, rows, summary):
@@ -40,7 +47,7 @@ def _metrics_table(title, rows, summary):
     table.add_column("metric")
     table.add_column("before" if after else "value", justify="right")
     if after:
-        table.add_column(f"after {escape(method['name'])} ({method['evaluation']})", justify="right")
+        table.add_column(as_text(f"after {method['name']} ({method['evaluation']})"), justify="right")
         table.add_column("change", justify="right")
         table.add_column("")
     # Error bars have units of their own, however small or large.

@@ -7,20 +7,22 @@ import numpy as np
 
 from calibrant._base.calibrator import Calibrator, require_fitted
 from calibrant._base.extras import import_extra
-from calibrant._base.files import replacing
+from calibrant._base.files import replacing, target
 from calibrant._base.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import class_key, layout, numbers
-from calibrant.frames.engines.choosing import choose, opened
+from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
 
 __all__ = ["apply"]
 
 
-def apply(calibrator, source, output, *, probabilities=None, score=None, engine="auto", overwrite=False):
+def apply(
+    calibrator, source, output, *, probabilities=None, score=None, confidence="confidence", engine="auto", overwrite=False
+):  # fmt: skip
     r"""Calibrate the predictions of a table of any size, batch by batch, and write it to Parquet.
 
-    Rows and other columns stay as they are. The calibrated probabilities take the place of the predictions, and ``confidence`` is the
-    probability that the model's own label is right.
+    Rows and other columns stay as they are. The calibrated probabilities take the place of the predictions, and a column ``confidence``
+    is added: the probability that the model's own label is right.
 
     Parameters
     ----------
@@ -34,6 +36,8 @@ def apply(calibrator, source, output, *, probabilities=None, score=None, engine=
         :func:`calibrant.evaluate`.
     score : str
         The column a map takes; it stays, and ``confidence`` is the map's.
+    confidence : str, default "confidence"
+        The name of the column that is added, which the table must not have yet.
     engine : str, default "auto"
     overwrite : bool, default False
 
@@ -53,17 +57,21 @@ def apply(calibrator, source, output, *, probabilities=None, score=None, engine=
     ['p_0', 'p_1', 'note', 'confidence']
     """
     output = Path(output)
-    if output.exists() and not overwrite:
-        raise FileExistsError(f"{output} exists and is not overwritten; pass overwrite=True or another path.")
+    if not overwrite:
+        target(output)
     if isinstance(calibrator, Map) != (score is not None) or not isinstance(calibrator, Map | Calibrator):
         raise InputError(f"pass a map with score=, or a calibrator with probabilities=; got a {type(calibrator).__name__}.")
     module = choose(source, engine)
-    table = opened(source, module)
-    transform = Transform(calibrator, _in_order(_layout(module.kinds(table), probabilities, score), calibrator))
-    if hasattr(module, "apply"):
-        module.apply(table, transform, output)
-    else:
-        _write(map(transform, module.batches(table, ordered=True)), output, overwrite)
+    kinds = columns_of(source, module)
+    if confidence in kinds:
+        raise InputError(f"the table has a column {confidence!r}, which is not overwritten; name the one added by confidence=.")
+    transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score), calibrator), confidence)
+    with reading(source):
+        table = opened(source, module)
+        if hasattr(module, "apply"):
+            module.apply(table, transform, output)
+        else:
+            _write(map(transform, module.batches(table, ordered=True)), output, overwrite)
     return output
 
 
@@ -101,12 +109,12 @@ def _write(batches, output, overwrite):
 class Transform:
     """An Arrow batch with calibrated predictions; pickled whole to the workers of a cluster."""
 
-    def __init__(self, calibrator, layout):
-        self.calibrator, self.layout = calibrator, layout
+    def __init__(self, calibrator, layout, added="confidence"):
+        self.calibrator, self.layout, self.added = calibrator, layout, added
         self.replaced = () if layout.mode == "score" else layout.values
 
     def __call__(self, batch):
-        """The batch with its predictions replaced and ``confidence`` at the end."""
+        """The batch with its predictions replaced and the confidence at the end."""
         import_extra("pyarrow", "calibrating tables", "frames")
         import pyarrow as pa
 
@@ -114,8 +122,8 @@ class Transform:
             new, confidence = {}, self.calibrator.predict(numbers(batch, self.layout.values[0])) if batch.num_rows else np.zeros(0)
         else:
             new, confidence = self._calibrated(batch, pa)
-        columns = {name: new.get(name, batch.column(name)) for name in batch.schema.names if name != "confidence"}
-        columns["confidence"] = pa.array(confidence)
+        columns = {name: new.get(name, batch.column(name)) for name in batch.schema.names}
+        columns[self.added] = pa.array(confidence)
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
     def _calibrated(self, batch, pa):

@@ -5,7 +5,7 @@ from pathlib import Path
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout
-from calibrant.frames.engines.choosing import choose, files, fold, opened
+from calibrant.frames.engines.choosing import choose, columns_of, files, fold, opened, reading
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.forecast_evaluation import ForecastEvaluation
 from calibrant.frames.forecast_kernel import ForecastKernel
@@ -90,8 +90,7 @@ def evaluate(
     if strategy not in ("width", "mass"):
         raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
     module = choose(source, engine)
-    table = opened(source, module)
-    kinds = module.kinds(table)
+    kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
     if mean is not None:
         if probabilities is not None or score is not None:
@@ -101,10 +100,11 @@ def evaluate(
         columns = layout(list(kinds), kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
         kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width")
     paths = files(source)
-    if checkpoint is None and progress is None:
-        state = fold(module, table, kernel)
-    elif paths is None:
+    if paths is None and not (checkpoint is None and progress is None):
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
-    else:
-        state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
+    with reading(source):
+        if checkpoint is None and progress is None:
+            state = fold(module, opened(source, module), kernel)
+        else:
+            state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
     return Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)

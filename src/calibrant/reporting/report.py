@@ -59,7 +59,8 @@ class Report:
         """
         made = {".json": self.to_json, ".md": self.to_markdown}.get(Path(path).suffix.lower(), self.to_html)
         with replacing(path, overwrite=overwrite) as temporary:
-            temporary.write_text(made(), encoding="utf-8")
+            # Names that are no text (bytes of a file's name that are no UTF-8) are written by their codes.
+            temporary.write_text(made(), encoding="utf-8", errors="backslashreplace")
         return Path(path)
 
     def __repr__(self):

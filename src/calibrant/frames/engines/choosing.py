@@ -1,6 +1,7 @@
 """Which engine reads a source, and the files a source names."""
 
 import importlib
+from contextlib import contextmanager
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +10,7 @@ from calibrant._kernels.threads import map_ahead
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.batching import runs
 
-__all__ = ["ENGINES", "choose", "files", "fold", "opened"]
+__all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
 
 #: name -> module of this folder; the first that is installed reads files under engine="auto".
 ENGINES = {
@@ -17,6 +18,8 @@ ENGINES = {
     "dask": "dask_engine", "spark": "spark_engine", "ray": "ray_engine",
 }  # fmt: skip
 EMBEDDED = ("polars", "duckdb", "pyarrow")
+#: Where errors of files that cannot be read come from. A panic of polars is no Exception, but is named so.
+LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow")
 
 
 def files(source):
@@ -27,7 +30,9 @@ def files(source):
         return None
     found = []
     for part in map(str, source):
-        matches = sorted(glob(part, recursive=True)) if any(c in part for c in "*?[") else [part]
+        # What is there is meant as it is written, though its name may look like a pattern.
+        pattern = any(c in part for c in "*?[") and not Path(part).exists()
+        matches = sorted(glob(part, recursive=True)) if pattern else [part]
         matches = [str(p) for m in matches for p in (sorted(Path(m).glob("**/*.parquet")) if Path(m).is_dir() else [m])]
         if not matches or not all(Path(m).is_file() for m in matches):
             raise InputError(f"{part!r} must name Parquet files; none is there.")
@@ -54,6 +59,29 @@ def choose(source, engine):
     raise InputError(
         f"source must be Parquet files, or a table of polars, duckdb, pyarrow, pandas, dask, pyspark or ray; got {type(source).__name__}."
     )
+
+
+@contextmanager
+def reading(source):
+    """What a library says of files that it cannot read, said of the files."""
+    try:
+        yield
+    except BaseException as error:
+        paths = None if isinstance(error, InputError | MissingDependencyError) else files(source)
+        of_library = type(error).__module__.partition(".")[0] in LIBRARIES or isinstance(error, OSError | UnicodeError)
+        if paths is None or not of_library:
+            raise
+        named = paths[0] if len(paths) == 1 else f"one of {paths[0]} and {len(paths) - 1} more files"
+        words = str(error).strip().partition("\n")[0][:200] or type(error).__name__
+        raise InputError(
+            f"{named} is damaged, no Parquet file, or has columns of other kinds than the rest ({words}); write it again."
+        ) from error
+
+
+def columns_of(source, module):
+    """Each column's name -> "list" or "other"."""
+    with reading(source):
+        return module.kinds(opened(source, module))
 
 
 def opened(source, module):

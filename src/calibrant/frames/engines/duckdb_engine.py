@@ -1,5 +1,7 @@
 """DuckDB: files, or a relation of its own."""
 
+from glob import escape
+
 from calibrant._base.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
@@ -15,7 +17,7 @@ def owns(source):
 def open_files(paths):
     """The table of these Parquet files, nothing read yet."""
     duckdb = import_extra("duckdb", "engine='duckdb'", "frames")
-    return duckdb.connect().read_parquet(list(paths), hive_partitioning=hive_root(paths) is not None)
+    return duckdb.connect().read_parquet([escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None)
 
 
 def kinds(table):

@@ -14,7 +14,8 @@ def owns(source):
 
 def open_files(paths):
     """The table of these Parquet files, nothing read yet."""
-    return import_extra("polars", "engine='polars'", "frames").scan_parquet(paths, hive_partitioning=hive_root(paths) is not None)
+    polars = import_extra("polars", "engine='polars'", "frames")
+    return polars.scan_parquet(paths, glob=False, hive_partitioning=hive_root(paths) is not None)
 
 
 def kinds(table):

@@ -13,6 +13,6 @@ def schema_after(table, transform):
         if field.name in transform.replaced:
             kind = types.ArrayType(types.DoubleType()) if field.dataType.typeName() == "array" else types.DoubleType()
             fields.append(types.StructField(field.name, kind))
-        elif field.name != "confidence":
+        else:
             fields.append(field)
-    return types.StructType([*fields, types.StructField("confidence", types.DoubleType())])
+    return types.StructType([*fields, types.StructField(transform.added, types.DoubleType())])

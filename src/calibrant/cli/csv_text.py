@@ -1,0 +1,71 @@
+"""The text of a CSV file: its encoding, and its rows as they are."""
+
+import codecs
+import csv
+import io
+
+from calibrant.errors import InputError
+
+__all__ = ["decoded", "rows_of"]
+
+#: The longer marks first, as UTF-32 begins like UTF-16.
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+
+
+def decoded(path):
+    """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others are refused, as guessing would misread."""
+    data = path.read_bytes()
+    encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        where = f"byte {error.object[error.start]:#04x} in line {line}"
+        if encoding != "utf-8":
+            raise InputError(f"{path} begins as {encoding.upper()} text and is damaged at {where}; save it again as UTF-8.") from None
+        seen, name = _seen(data)
+        remedy = f"save it as UTF-8, for example with iconv -f {name} -t UTF-8"
+        raise InputError(f"{path} must be UTF-8 text and looks like {seen} ({where}); {remedy}.") from None
+    if "\0" in text:
+        seen, name = _seen(data)
+        raise InputError(f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with iconv -f {name} -t UTF-8.")
+    return text, encoding
+
+
+def _seen(data):
+    """(what text with these bytes looks like, iconv's name of it)."""
+    if b"\0" not in data:
+        return "Latin-1 or Windows-1252", "WINDOWS-1252"
+    little = data[1::2].count(0) >= data[::2].count(0)
+    return "UTF-16 without its mark, or no text at all", f"UTF-16{'LE' if little else 'BE'}"
+
+
+def rows_of(text, path):
+    """(names of the columns, rows) of CSV text, each row as long as there are names; empty lines are left out."""
+    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.
+    reader, whole = csv.reader(io.StringIO(text, newline=""), strict=True), 0
+    header, rows = None, []
+    try:
+        for row in reader:
+            whole = reader.line_num
+            if header is None:
+                header = row or None
+            elif row:
+                _check_length(row, header, path, whole)
+                rows.append(row)
+    except csv.Error as error:
+        raise InputError(f"{path} is no CSV after line {whole} ({error}); close and double the quotes inside values there.") from None
+    finally:
+        csv.field_size_limit(limit)
+    if not rows:
+        raise InputError(f"{path} must have a line of column names and at least one row; it has {whole} lines.")
+    return header, rows
+
+
+def _check_length(row, header, path, line):
+    if len(row) != len(header):
+        raise InputError(f"{path} has {len(header)} column names and {len(row)} values in line {line}; repair that line.")

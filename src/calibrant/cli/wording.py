@@ -1,0 +1,80 @@
+"""What the commands say: text that no terminal takes for anything else, errors in one sentence, options in place of arguments."""
+
+import re
+
+import click
+
+__all__ = ["abridged", "said", "say", "shown"]
+
+#: Control characters, separators of lines, marks that turn the direction of text, and bytes of file names that are no text.
+UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+#: What the library's errors call arguments of its functions, as the command line calls it.
+OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
+    r'inputs="logit"': "--logits NAMES",
+    r'inputs="probability"': "--probabilities NAMES",
+    r"classes=\[\.\.\.\]": "--classes A,B,C",
+    r"\bclasses(=| must)": r"--classes\1",
+    r"\bsample_weight\b": "--weight",
+    r"overwrite=True": "--force",
+    r"\bn_bins\b": "--bins",
+    r"probabilities='p'": "--probabilities p",
+    r"\bcheckpoint=": "--resume",
+    r'(?<!--)\bengine="auto"': "--engine auto",
+    r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
+    r"^(every|engine|alpha|tolerance|mean|std) must": r"--\1 must",
+    r"^times\b": "--time",
+    r"^time must": "--time must",
+    r"^groups\b": "--by",
+    r"(?<=--classes)=": "",
+    r"divide P by its row sums": "divide each row by its sum",
+    r"pass P\[:, 0\] for binary predictions": "name one column of probabilities of the second class",
+    r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))(, or swap the arguments if y and P are exchanged)?": "keep one label a row",
+    r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
+    r"^(y|y_true)\b": "the labels (--label)",
+}.items())  # fmt: skip
+
+
+def shown(text) -> str:
+    """Any text, on one line: characters that a terminal would act on, or could not write, by their codes.
+
+    Examples
+    --------
+    >>> shown("a\\x1b[31mred")
+    'a\\\\x1b[31mred'
+    """
+    return UNSHOWN.sub(_code, str(text))
+
+
+def _code(match):
+    number = ord(match[0])
+    # A byte that was no UTF-8 comes as a lone surrogate.
+    number -= 0xDC00 if 0xDC80 <= number <= 0xDCFF else 0
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def say(text, err=False):
+    """Print lines of text as they are."""
+    click.echo("\n".join(map(shown, str(text).split("\n"))), err=err)
+
+
+def said(error) -> str:
+    """An error or warning in one sentence, with options in place of arguments.
+
+    Examples
+    --------
+    >>> said(ValueError("P must be probabilities in [0, 1]; pass inputs=\\"logit\\" if these are logits."))
+    'the predictions must be probabilities in [0, 1]; pass --logits NAMES if these are logits.'
+    """
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return shown(f"{error.filename}: {error.strerror.lower()}.")
+    text = " ".join(str(error).split()) or type(error).__name__
+    for pattern, words in OPTIONS:
+        text = pattern.sub(words, text)
+    return shown(text)
+
+
+def abridged(value, length=60) -> str:
+    """A value of the user's as an error shows it: quoted, and not longer than a line."""
+    text = repr(value)
+    return text if len(text) <= length else f"{text[:length]}... ({len(text):,} characters)"

@@ -1,0 +1,76 @@
+"""``evaluate f.csv --by store`` gives what ``cb.evaluate(frame, by="store")`` does, of classes and of forecasts."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pytest.importorskip("pyarrow")
+pandas = pytest.importorskip("pandas")
+CliRunner = pytest.importorskip("click.testing").CliRunner
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    from calibrant.cli.group import group
+
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, code=0):
+        result = CliRunner().invoke(group, arguments)
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def frame(tmp_path):
+    rng, n = np.random.default_rng(0), 60
+    made = pandas.DataFrame(
+        {"mean": rng.normal(size=n), "std": rng.uniform(0.5, 2.0, n), "store": [["north", "south", None][i % 3] for i in range(n)]}
+    )
+    made["y"] = made["mean"] + made["std"] * rng.normal(size=n)
+    made["shelf"] = np.arange(n) % 2
+    made.to_csv(tmp_path / "f.csv", index=False)
+    made.to_parquet(tmp_path / "f.parquet")
+    return made
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.parquet"])
+@pytest.mark.parametrize("by", ["store", "shelf,store"])
+def test_f25_forecasts_by_slice(name, by, run, frame):
+    found = json.loads(run("evaluate", name, "--by", by, "--json").output)
+    want = cb.evaluate(frame, label="y", mean="mean", std="std", by=by.split(",")).to_dict()
+    assert [{k: pytest.approx(v) for k, v in row.items()} for row in want["slices"]] == found["slices"]
+    assert [row["store"] for row in found["slices"]].count(None) == len(want["slices"]) / 3
+    assert "north" in run("evaluate", name, "--by", by).output
+
+
+def test_f25_classes_by_slice_and_output(run, tmp_path):
+    rows = [("0.25", "0.75", "b", "007"), ("0.5", "0.5", "a", ""), ("0.75", "0.25", "a", "7"), ("0.75", "0.25", "b", "7")]
+    (tmp_path / "f.csv").write_text("p_a,p_b,label,shop\n" + "".join(",".join(row) + "\n" for row in rows))
+    run("evaluate", "f.csv", "--by", "shop", "-o", "out.parquet")
+    # 007 is a code, and an empty one is missing.
+    out = pandas.read_parquet(tmp_path / "out.parquet")
+    assert out["shop"].tolist()[:2] == ["007", "7"]
+    assert out["shop"].isna().tolist() == [False, False, True]
+    assert out["n"].tolist() == [1.0, 2.0, 1.0]
+    run("evaluate", "f.csv", "-o", "all.json")
+    assert json.loads((tmp_path / "all.json").read_text())["overall"]["n"] == 4.0
+
+
+@pytest.mark.parametrize(("arguments", "words", "code"), [
+    (("--by", "nothing"), "must have a column 'nothing'", 1), (("--by", "store", "--resume", "r"), "--resume goes with Parquet files", 2),
+    (("--time", "store"), "must name a column of times", 1), (("--by", "store", "-o", "x.csv"), "a .json or .parquet file", 2),
+    (("--by", "store", "--quantiles", "q_*"), "one mean and std", 2), (("--by", "store", "--label", "store"), "20 are missing", 1),
+])  # fmt: skip
+def test_f25_what_cannot_be_counted(arguments, words, code, run, frame):
+    result = run("evaluate", "f.csv", *arguments, code=code)
+    assert words in result.stderr
+    if code == 1:
+        assert len(result.stderr.splitlines()) == 1
