@@ -137,7 +137,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("change", "words"), [
     (("0.125,0.875,a", "0.125,0.875,"), "row 2 has none"),
     (("0.125,0.875,a", "0.125,0.875,c"), "the labels (--label) must hold only the classes ['a', 'b']; got ['c'], first in row 2"),
-    (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"), (("0.125,0.875", "0.5,0.6"), "divide each row by its sum"),
+    (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"), (("0.125,0.875", "0.125,0.876"), "divide each row by its sum"),
 ])  # fmt: skip
 def test_f26_messages_name_options_and_rows(change, words, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT.replace(*change, 1))

@@ -27,9 +27,11 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r"^time must": "--time must",
     r"^groups\b": "--by",
     r"(?<=--classes)=": "",
+    r", P\[:, k\] with": ", each with",
+    r"or swap the arguments if y and P are exchanged": "or exchange the two if they are swapped",
     r"divide P by its row sums": "divide each row by its sum",
     r"pass P\[:, 0\] for binary predictions": "name one column of probabilities of the second class",
-    r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))(, or swap the arguments if y and P are exchanged)?": "keep one label a row",
+    r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label a row",
     r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
     r"^(y|y_true)\b": "the labels (--label)",
 }.items())  # fmt: skip
