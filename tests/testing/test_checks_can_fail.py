@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant._base.metric import MeanMetric
@@ -258,7 +259,28 @@ def test_the_check_catches_a_calibrator_broken_in_that_way(name):
     assert caught(calibrator_checks(BROKEN_CALIBRATORS[name]()), name)
 
 
+class KeepsTheDefaultInput(Shrink):
+    """Its signal reads probabilities, whatever it reads itself."""
+
+    def __init__(self, *, signal=None, inputs="probability", classes=None, random_state=None):
+        super().__init__(inputs=inputs, classes=classes, random_state=random_state)
+        self.signal = signal
+
+    def _fit(self, record):
+        super()._fit(record)
+        self.signal_ = cb.LogOdds()
+
+
+class SaysNotWhich(Shrink):
+    def predict_confidence(self, P, *, X=None):
+        if not hasattr(self, "rate_"):
+            raise NotFittedError("not fitted")
+        return super().predict_confidence(P, X=X)
+
+
 def test_other_ways_to_break_the_same_checks():
+    assert caught(calibrator_checks(SaysNotWhich()), "unfitted")
+    assert caught(calibrator_checks(KeepsTheDefaultInput()), "signals_follow_inputs")
     assert caught(calibrator_checks(Learned()), "clone_and_parameters")
     assert caught(calibrator_checks(HandsOutItsMemory()), "inputs_untouched")
 
@@ -340,7 +362,18 @@ class Odd(Signal):
         return record.confidence - record.confidence.mean()
 
 
+class Guesses(Odd):
+    """Answers before the fit, and otherwise than after it."""
+
+    def _fit(self, record):
+        self.mean_ = record.confidence.mean()
+
+    def _score(self, record):
+        return np.abs(record.confidence - getattr(self, "mean_", 0.0))
+
+
 def test_the_checks_catch_a_broken_signal():
+    assert caught(signal_checks(Guesses()), "unfitted")
     assert {"output_is_valid", "rows_are_independent"} <= failing(signal_checks(Odd()))
     with pytest.raises(AssertionError, match="breaks the contract"):
         check_signal(Odd())

@@ -4,14 +4,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from calibrant._base.saving import Saved
 from calibrant._base.tags import SignalTags
 from calibrant._base.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.predictions import Predictions, read
 
-__all__ = ["Signal"]
+__all__ = ["Signal", "fitted_signal"]
 
 
 class Signal(Saved, BaseEstimator, ABC):
@@ -48,3 +48,11 @@ class Signal(Saved, BaseEstimator, ABC):
 def _(signal: Signal):
     P = trial_rows(len(signal.classes_), signal.inputs, signal.tags.uses_features)
     require_valid(signal.score(P, **trial_options(signal, len(P))), (len(P),))
+
+
+def fitted_signal(signal: Signal, record: Predictions) -> Signal:
+    """A copy of ``signal`` fitted on the record, which reads what the record was read from: the same kind of input, the same classes."""
+    copy = clone(signal)
+    copy.inputs, copy.classes_ = record.kind, record.classes
+    copy._fit(record)
+    return copy

@@ -5,6 +5,7 @@ from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator
 from calibrant._base.class_rates import ClassRates
+from calibrant._base.signal import fitted_signal
 from calibrant._base.tags import Tags
 from calibrant._kernels.groups import rows_by_group
 from calibrant.errors import InputError
@@ -79,9 +80,9 @@ class ConfidenceCalibrator(Calibrator):
         return [cls(), cls(map=HistogramBinning()), cls(per_class=True), cls(map=KernelDensity(), per_class=True)]
 
     def _fit(self, record):
-        self.signal_ = TopProbability() if self.signal is None else clone(self.signal)
-        _check_domains(self.signal_, Isotonic() if self.map is None else self.map)
-        self.signal_._fit(record)
+        signal = TopProbability() if self.signal is None else self.signal
+        _check_domains(signal, Isotonic() if self.map is None else self.map)
+        self.signal_ = fitted_signal(signal, record)
         self._fit_map(record, self.signal_._score(record))
 
     def _fit_map(self, record, score):

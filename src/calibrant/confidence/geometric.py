@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator, require_fitted
 from calibrant._base.class_rates import ClassRates
-from calibrant._base.signal import Signal
+from calibrant._base.signal import Signal, fitted_signal
 from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
@@ -154,7 +153,9 @@ class GeometricCalibrator(Calibrator):
             self._fit_combined(record)
 
     def _fit_paper(self, record):
-        self.calibrator_ = ConfidenceCalibrator(signal=self._unfitted_signal(), map=self.map or Isotonic(), per_class=self.per_class)
+        parts = {"signal": self._unfitted_signal(), "map": self.map or Isotonic()}
+        self.calibrator_ = ConfidenceCalibrator(**parts, per_class=self.per_class, inputs=record.kind, classes=record.classes)
+        self.calibrator_._begin(record)
         self.calibrator_._fit(record)
         if self.unweighted:
             score = self.calibrator_.signal_._score(record)
@@ -167,8 +168,7 @@ class GeometricCalibrator(Calibrator):
 
     def _fit_combined(self, record):
         self.calibrator_ = self.rate_ = None
-        self.signal_ = clone(self._unfitted_signal())
-        self.signal_._fit(record)
+        self.signal_ = fitted_signal(self._unfitted_signal(), record)
         self.limits_ = inner_limits(record.confidence, record.weights.sum())
         columns = self._columns(record)
         if not self.per_class:

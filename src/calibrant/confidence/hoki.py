@@ -1,9 +1,9 @@
 """Hoki: confidence from how often the label survives noise, calibrated bin by bin until the bins stand still."""
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator
+from calibrant._base.signal import fitted_signal
 from calibrant._base.tags import Tags
 from calibrant._kernels import bins
 from calibrant.errors import InputError
@@ -38,6 +38,9 @@ class HokiCalibrator(Calibrator):
     max_iter : int, default 20
     start : {"accuracy", "confidence"}
         Begin from the overall accuracy (one bin), or from the uncalibrated confidence.
+    stop : {"repeated", "unchanged"}
+        End when the partition into bins equals any earlier one, or, as printed in the paper, only when it equals the one just before: a
+        cycle of partitions then runs on to ``max_iter``.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -61,10 +64,16 @@ class HokiCalibrator(Calibrator):
     at the edges of bins and need not rise with the stability; for a monotone, proper-scoring use of the same evidence take
     ``ConfidenceCalibrator(signal=LabelStability(), map=Isotonic())``.
 
+    Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration error by at most .002 on three networks,
+    but some row's confidence by up to .29. Partitions that cycle never come to rest, and whichever is the last is as good as the others:
+    ``status_`` says so, and the two values of ``stop`` then answer differently, by up to .089 (one split in 12 of other data; none of
+    24 splits of the three networks cycled). The calibration error on new rows follows the gap between the accuracies on fitted and on
+    new rows (correlation .7 to .8 in simulations; temperature scaling's .2 to .3).
+
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021, algorithms 1 and 2. Here the
-    stability is exact, not sampled, and a cycle of partitions ends the iterations too.
+    stability is exact, not sampled, and by default a cycle of partitions ends the iterations too.
 
     Examples
     --------
@@ -74,11 +83,12 @@ class HokiCalibrator(Calibrator):
     True
     """
 
-    def __init__(self, *, signal=None, n_bins=15, max_iter=20, start="accuracy", inputs="probability", classes=None):
+    def __init__(self, *, signal=None, n_bins=15, max_iter=20, start="accuracy", stop="repeated", inputs="probability", classes=None):
         self.signal = signal
         self.n_bins = n_bins
         self.max_iter = max_iter
         self.start = start
+        self.stop = stop
         self.inputs = inputs
         self.classes = classes
 
@@ -92,14 +102,14 @@ class HokiCalibrator(Calibrator):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(start="confidence"), cls(signal=LabelStability(noise="uniform"), n_bins=10)]
+        return [cls(), cls(start="confidence"), cls(signal=LabelStability(noise="uniform"), n_bins=10), cls(stop="unchanged")]
 
     def _fit(self, record):
         self._check()
-        self.signal_ = LabelStability() if self.signal is None else clone(self.signal)
-        if self.signal_.tags.domain != "unit":
-            raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(self.signal_).__name__}, which gives any real score.")
-        self.signal_._fit(record)
+        signal = LabelStability() if self.signal is None else self.signal
+        if signal.tags.domain != "unit":
+            raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives any real score.")
+        self.signal_ = fitted_signal(signal, record)
         gamma = self.signal_._score(record)
         self.accuracy_ = float(record.weights @ record.correct / record.weights.sum())
         alphas, betas, self.status_ = self._iterate(self._first(record), gamma, record.correct, record.weights)
@@ -112,6 +122,8 @@ class HokiCalibrator(Calibrator):
             raise InputError(f"max_iter must be a whole number of at least 1; got {self.max_iter!r}.")
         if self.start not in ("accuracy", "confidence"):
             raise InputError(f'start must be "accuracy" or "confidence"; got {self.start!r}.')
+        if self.stop not in ("repeated", "unchanged"):
+            raise InputError(f'stop must be "repeated" or "unchanged"; got {self.stop!r}.')
 
     def _first(self, record):
         return np.full(len(record), self.accuracy_) if self.start == "accuracy" else record.confidence
@@ -121,7 +133,7 @@ class HokiCalibrator(Calibrator):
         alphas, betas, seen = [], [], []
         for _ in range(self.max_iter):
             index = self._bin(p)
-            repeated = [np.array_equal(index, earlier) for earlier in seen]
+            repeated = [np.array_equal(index, earlier) for earlier in (seen if self.stop == "repeated" else seen[-1:])]
             if any(repeated):
                 return alphas, betas, "fixed point" if repeated[-1] else "cycle"
             seen.append(index)

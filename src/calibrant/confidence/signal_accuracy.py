@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._base.interval import require_level
 from calibrant._base.record import Record
-from calibrant._base.signal import Signal
+from calibrant._base.signal import Signal, fitted_signal
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
 from calibrant.errors import InputError
@@ -100,8 +99,7 @@ def signal_accuracy(
     if record.labels is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
     if not hasattr(signal, "classes_"):
-        signal = clone(signal)
-        signal._fit(record)
+        signal = fitted_signal(signal, record)
     return accuracy_over(signal, record, n_bins, level)
 
 

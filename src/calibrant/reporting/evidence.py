@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibrant._base.signal import fitted_signal
 from calibrant.confidence.signal_accuracy import accuracy_over
 from calibrant.errors import InputError
 from calibrant.signals.fast_separation import FastSeparation
@@ -34,9 +35,7 @@ def _stability(record):
     """None for two classes, where it only repeats the top probability."""
     if record.n_classes == 2:
         return None
-    signal = LabelStability()
-    signal._fit(record)
-    return signal
+    return fitted_signal(LabelStability(), record)
 
 
 def _separation(calibrator, record):
@@ -49,11 +48,9 @@ def _separation(calibrator, record):
     if record.reference is None:
         return None
     try:
-        signal = FastSeparation()
-        signal._fit(record)
+        return fitted_signal(FastSeparation(), record)
     except InputError:
         return None
-    return signal
 
 
 def latent(calibrator, record, level) -> dict | None:

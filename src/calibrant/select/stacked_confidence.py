@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.signal import Signal
+from calibrant._base.signal import Signal, fitted_signal
 from calibrant._base.tags import Tags
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
@@ -173,19 +172,18 @@ class StackedConfidence(Calibrator):
         super()._begin(record)
 
     def _chosen(self, record):
-        """Unfitted copies of the signals named, or the default ones for what is given."""
+        """The signals named, or the default ones for what is given."""
         if self.signals is not None:
             if not len(self.signals) or not all(isinstance(s, Signal) for s in self.signals):
                 raise InputError(f"signals must be a list of at least one signal, such as [TopProbability()]; got {self.signals!r}.")
-            return [clone(s) for s in self.signals]
+            return list(self.signals)
         if (record.X is None) != (record.reference is None):
             raise InputError("X and reference go together: separation compares the rows with the training set; pass both or neither.")
         more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []
         return [TopProbability(), *more, *([] if record.X is None else [FastSeparation()])]
 
     def _fit(self, record):
-        for signal in self.signals_:
-            signal._fit(record)
+        self.signals_ = [fitted_signal(signal, record) for signal in self.signals_]
         scores = self._scores(record)
         domains = [signal.tags.domain for signal in self.signals_]
         self.curves_ = [SignalCurve.learn(x, record.correct, record.weights, domain) for x, domain in zip(scores, domains, strict=True)]

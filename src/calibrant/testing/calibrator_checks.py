@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from calibrant._base.calibrator import Calibrator
 from calibrant._kernels.softmax import normalise_rows
 from calibrant.testing import calibrator_edge_checks as edge
 from calibrant.testing.calibrator_runs import fitted, given, ordinary, predicted, valid
-from calibrant.testing.check import Check, bind, digest, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 
 __all__ = ["calibrator_checks", "check_calibrator"]
 
@@ -39,6 +38,8 @@ def calibrator_checks(calibrator: Calibrator) -> Iterator[Check]:
     ]  # fmt: skip
     if tags.keeps_argmax:
         functions.append(check_keeps_argmax)
+    if {"signal", "signals"} & calibrator.get_params(deep=False).keys():
+        functions.append(check_signals_follow_inputs)
     if not tags.binary_only:
         functions.append(edge.check_absent_class)
     yield from bind(functions, calibrator, tags.exceptions)
@@ -213,15 +214,24 @@ def check_logit_route(calibrator):
 
 
 def check_unfitted(calibrator):
-    """Predicting before fitting raises NotFittedError."""
+    """Predicting before fitting raises NotFittedError with the class and the remedy."""
     data = ordinary(calibrator)[0]
     P, X, _ = given(calibrator, data, test=True)
     for method in ("predict_proba", "predict_confidence", "predict"):
-        try:
-            getattr(clone(calibrator), method)(P, **({} if X is None else {"X": X}))
-        except NotFittedError:
-            continue
-        raise AssertionError(f"{method} before fit must raise NotFittedError")
+        refuses_unfitted(clone(calibrator), method, P, **({} if X is None else {"X": X}))
+
+
+def check_signals_follow_inputs(calibrator):
+    """The fitted signals read what the calibrator was fitted on, be it probabilities or logits."""
+    for data in ordinary(calibrator):
+        _, X, reference = given(calibrator, data)
+        scores = []
+        for inputs, P, P_test in (("probability", data.P, data.P_test), ("logit", np.log(data.P), np.log(data.P_test))):
+            fresh = seeded(clone(calibrator).set_params(inputs=inputs)).fit(P, data.y, X=X, reference=reference)
+            signals = fresh.signals_ if hasattr(fresh, "signals_") else [fresh.signal_]
+            scores.append([s.score(P_test, **({"X": data.X_test} if s.tags.uses_features else {})) for s in signals])
+        for a, b in zip(*scores, strict=True):
+            show_near(a, b, f"signals of logits on {data.name}")
 
 
 def check_keeps_argmax(calibrator):

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from calibrant._base.extras import import_extra
 from calibrant._base.saving import load
 from calibrant.errors import CalibrationWarning, InputError
 
-__all__ = ["Check", "bind", "digest", "parameters", "run_all", "same_bits", "saved_copies", "seeded", "show_near"]
+__all__ = ["Check", "bind", "digest", "parameters", "refuses_unfitted", "run_all", "same_bits", "saved_copies", "seeded", "show_near"]
 
 #: How near two results must be that differ only in the order of summation or by an optimiser's stopping rule.
 TOLERANCE = 1e-6
@@ -81,6 +82,18 @@ def parameters(checks: Iterable[Check]) -> list:
         )
         for check in checks
     ]
+
+
+def refuses_unfitted(unfitted, method, *args, **kwargs) -> None:
+    """The method raises NotFittedError, and says which class it is and what to do."""
+    try:
+        getattr(unfitted, method)(*args, **kwargs)
+    except NotFittedError as error:
+        said = str(error)
+    else:
+        raise AssertionError(f"{method} before fit must raise NotFittedError")
+    assert type(unfitted).__name__ in said, f"{method} before fit must name {type(unfitted).__name__}; it says {said!r}"
+    assert "call fit" in said, f"{method} before fit must say what to do, call fit; it says {said!r}"
 
 
 def seeded(estimator):

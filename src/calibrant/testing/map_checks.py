@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from calibrant._base.map import Map
-from calibrant.testing.check import Check, bind, digest, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.data import score_problem
 
 __all__ = ["check_map", "map_checks"]
@@ -153,12 +152,8 @@ def check_rows_are_independent(map):
 
 
 def check_unfitted(map):
-    """Predicting before fitting raises NotFittedError."""
-    try:
-        clone(map).predict(_ordinary(map).test)
-    except NotFittedError:
-        return
-    raise AssertionError("predict before fit must raise NotFittedError")
+    """Predicting before fitting raises NotFittedError with the class and the remedy."""
+    refuses_unfitted(clone(map), "predict", _ordinary(map).test)
 
 
 def check_constant_scores(map):

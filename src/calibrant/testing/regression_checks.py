@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from calibrant._base.regression import RegressionCalibrator
-from calibrant.testing.check import Check, bind, digest, run_all, same_bits, saved_copies, seeded
+from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded
 from calibrant.testing.regression_data import forecast_problems
 from calibrant.testing.regression_edge_checks import EDGE_CHECKS
 from calibrant.testing.regression_runs import fitted, near, numbers_of, predicted, valid
@@ -156,9 +155,5 @@ def check_narrow_floats(calibrator):
 
 
 def check_unfitted(calibrator):
-    """Predicting before fitting raises NotFittedError."""
-    try:
-        clone(calibrator).predict([0.0], [1.0])
-    except NotFittedError:
-        return
-    raise AssertionError("predict before fit must raise NotFittedError")
+    """Predicting before fitting raises NotFittedError with the class and the remedy."""
+    refuses_unfitted(clone(calibrator), "predict", [0.0], [1.0])

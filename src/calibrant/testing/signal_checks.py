@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from calibrant._base.signal import Signal
-from calibrant.testing.check import Check, bind, digest, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.data import problems
 
 __all__ = ["check_signal", "signal_checks"]
@@ -28,6 +29,7 @@ def signal_checks(signal: Signal) -> Iterator[Check]:
     functions = [
         check_output_is_valid, check_determinism, check_fit_twice, check_clone_and_parameters, check_inputs_untouched, check_saving,
         check_rows_are_independent, check_one_column_is_two, check_exact_zero_and_one, check_narrow_floats,
+        check_unfitted,
     ]  # fmt: skip
     yield from bind(functions, signal, signal.tags.exceptions)
 
@@ -146,3 +148,16 @@ def check_narrow_floats(signal):
         fresh = _fitted(signal, data)
         P, features = _given(signal, data, test=True)
         show_near(fresh.score(P.astype(np.float32), **features), fresh.score(P, **features), f"float32 on {data.name}", 1e-3)
+
+
+def check_unfitted(signal):
+    """Scoring before fitting raises NotFittedError with the class and the remedy, or gives what a fit would not change."""
+    data = problems()[0]
+    fresh = seeded(clone(signal))
+    try:
+        score = _scores(fresh, data)
+    except NotFittedError:
+        P, features = _given(fresh, data, test=True)
+        refuses_unfitted(fresh, "score", P, **features)
+    else:
+        same_bits(score, _scores(_fitted(signal, data), data), "before fit and after it")
