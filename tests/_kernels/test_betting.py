@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.betting import ALTERNATIVES, N_ALTERNATIVES, likeliest_start, log_evidence, log_factors, next_stakes
+from calibrant._kernels.betting import ALTERNATIVES, N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
 
 
 def money(batches, low, high):
@@ -80,4 +80,4 @@ def test_impossible_outcomes_are_beyond_doubt_and_certain_ones_cost_nothing():
 def test_the_likeliest_start_is_where_the_rates_change():
     good, bad = np.array([[200.0, 160.0, 160.0]]), np.array([[200.0, 160.0, 130.0]])
     factors = np.array([log_factors(sums, np.zeros(1), np.zeros(1)) for sums in [good] * 8 + [bad] * 4])
-    assert likeliest_start(factors) == 8
+    assert likeliest_start(growth_since(factors)) == 8

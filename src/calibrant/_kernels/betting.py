@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant._kernels.softmax import log_odds
 
-__all__ = ["N_ALTERNATIVES", "likeliest_start", "log_evidence", "log_factors", "next_stakes"]
+__all__ = ["N_ALTERNATIVES", "growth_since", "likeliest_start", "log_evidence", "log_factors", "next_stakes"]
 
 #: Shifts on the logit scale, from a factor of 1.05 in the odds to one of 25, and slopes from 1/4 to 4.
 SHIFTS = np.concatenate([[0.0], *([size, -size] for size in 0.05 * 2.0 ** np.arange(7))])
@@ -57,8 +57,12 @@ def log_evidence(log_stakes, count):
     return float(np.logaddexp(np.logaddexp.reduce(log_stakes), -np.log(count + 1.0)))
 
 
-def likeliest_start(factors):
-    """The bucket, from 0, from which stakes have become most: ``factors`` (T, A) of all buckets so far."""
-    since = np.cumsum(factors[::-1], axis=0)[::-1]
-    count = np.arange(1.0, len(factors) + 1.0)
-    return int(np.argmax(np.logaddexp.reduce(since, axis=1) - np.log(count * (count + 1.0))))
+def growth_since(factors):
+    """(T,) log of what stakes placed at each bucket have become: ``factors`` (T, A) of all buckets so far."""
+    return np.logaddexp.reduce(np.cumsum(factors[::-1], axis=0)[::-1], axis=1)
+
+
+def likeliest_start(growth):
+    """The bucket, from 0, whose stakes, as large as they are there, have become most: ``growth`` (T,) is from ``growth_since``."""
+    count = np.arange(1.0, len(growth) + 1.0)
+    return int(np.argmax(growth - np.log(count * (count + 1.0))))

@@ -10,6 +10,7 @@ from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.forecast_evaluation import ForecastEvaluation
 from calibrant.frames.forecast_kernel import ForecastKernel
 from calibrant.frames.kernel import Kernel
+from calibrant.frames.missing_times import refuse_missing_times
 
 __all__ = ["evaluate"]
 
@@ -107,4 +108,6 @@ def evaluate(
             state = fold(module, opened(source, module), kernel)
         else:
             state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
-    return Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)
+    found = Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)
+    refuse_missing_times(found, source, module, time)
+    return found

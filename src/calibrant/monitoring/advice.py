@@ -10,6 +10,9 @@ from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
 
 __all__ = ["Advice", "advise"]
 
+#: A change at a batch is told from errors since the first where it makes what was seen this many times as likely.
+TOLD_APART = 20.0
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -20,7 +23,8 @@ class Advice:
     decision : "leave" (no evidence of drift), "re-fit" (drift, and a re-fit gains), or "wait" (drift, but the rows since then do not
         show a gain yet).
     reason : one sentence.
-    since : time of the batch at which the change most likely began, or None without an alarm.
+    since : time of the batch from which the calibration is most likely off, or None without an alarm. Where it is the first batch, nothing
+        has changed: the reason says that the predictions were never calibrated, or not as in the reference.
     rows : rows since then, or seen in all without an alarm.
     gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence, out of fold; nan without an alarm, or
         with too few rows.
@@ -47,7 +51,7 @@ def advise(monitor) -> Advice:
     start = monitor.since()
     sums = np.sum(monitor.batches_[start:], axis=0)
     rows, since = float(sums[:, 0].sum()), monitor.times_[start]
-    found = f"the calibration has changed, most likely since {since} ({said})"
+    found = f"{_what(monitor, start)} ({said})"
     if rows < LEAST_ROWS:
         reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
         return Advice("wait", reason, since, rows, float("nan"), float("nan"))
@@ -58,6 +62,18 @@ def advise(monitor) -> Advice:
         return Advice("wait", reason, since, rows, gain, error)
     reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the confidence out of fold"
     return Advice("re-fit", reason, since, rows, gain, error)
+
+
+def _what(monitor, start):
+    """What the evidence says: a change at a batch, or errors from the first one on, before which nothing was seen."""
+    first, since, growth = monitor.times_[0], monitor.times_[start], monitor.growth_since()
+    if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
+        return f"the calibration is off, most likely since {since}; the batches before do not show that it was ever right"
+    if start > 0:
+        return f"the calibration has changed, most likely since {since}"
+    if monitor.threshold_ * monitor.alpha > 1.0 + 1e-9:
+        return f"the calibration is not that of the reference, from the first batch on ({first})"
+    return f"the predictions were never calibrated, from the first batch on ({first})"
 
 
 def _short(value):

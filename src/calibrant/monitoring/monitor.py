@@ -5,7 +5,8 @@ from sklearn.base import BaseEstimator
 
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.saving import Saved
-from calibrant._kernels.betting import N_ALTERNATIVES, likeliest_start, log_evidence, log_factors, next_stakes
+from calibrant._base.trial import trial
+from calibrant._kernels.betting import N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant.errors import InputError
@@ -194,8 +195,12 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     def since(self) -> int:
         """The batch, from 0, from which the evidence is greatest: where the change most likely began."""
+        return likeliest_start(self.growth_since())
+
+    def growth_since(self) -> np.ndarray:
+        """(T,) log of what money staked at each batch has become: where it is as much from the first, nothing shows a change later."""
         require_fitted(self, "batches_")
-        return likeliest_start(np.array([log_factors(sums, self.low_, self.high_) for sums in self.batches_]))
+        return growth_since(np.array([log_factors(sums, self.low_, self.high_) for sums in self.batches_]))
 
     def curve(self, *, level=0.95) -> DriftCurve:
         """The calibration error of each batch with its interval at ``level``, the evidence after it, and whether the alarm was on.
@@ -214,3 +219,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
 def _named(time):
     """A number as it is, anything else as text; a day without its midnight."""
     return time if isinstance(time, int | float) else str(time).removesuffix(" 00:00:00")
+
+
+@trial.register
+def _(monitor: CalibrationMonitor):
+    monitor.growth_since()
+    monitor.curve(level=None)
+    if not 0.0 <= monitor.p_value_ <= 1.0:
+        raise ValueError(f"its p-value is {monitor.p_value_}")

@@ -39,8 +39,11 @@ def _seconds(times):
         seconds = None if values.dtype.kind in "iufcb" else np.asarray(times, dtype="datetime64[s]")
     except (TypeError, ValueError):
         seconds = None
-    if seconds is None or seconds.ndim != 1 or np.isnat(seconds).any():
+    if seconds is None or seconds.ndim != 1:
         raise InputError("times must be dates, one a row, none missing: datetime64, pandas timestamps or ISO texts; got others.")
+    missing = np.flatnonzero(np.isnat(seconds))
+    if len(missing):
+        raise InputError(f"times must be dates, none missing; row {missing[0]} has none ({len(missing)} such rows); repair or drop them.")
     return seconds
 
 

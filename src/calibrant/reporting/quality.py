@@ -3,6 +3,8 @@
 import numpy as np
 from scipy import stats
 
+from calibrant.reporting.copies import copied_share
+
 __all__ = ["distribution_shift", "quality"]
 
 #: Shares above which repeated rows, and rows common to calibration and test, are worth a word.
@@ -24,9 +26,9 @@ def quality(record, calibration=None) -> dict:
     -------
     dict
         n, n_classes, present, smallest (class and its rows), sparse (classes with fewer than 25 rows), sparse_bins (of ten regions of
-        confidence, those with fewer than 25 rows), repeated (share of rows whose prediction occurs before), accuracy,
-        and with ``calibration``: shared (share of rows whose prediction is among them, the label too), label_shift and confidence_shift,
-        each with distance (total variation, Kolmogorov-Smirnov), p_value and named (whether it is worth a word).
+        confidence, those with fewer than 25 rows), repeated (share of rows that look like copies of earlier ones), accuracy,
+        and with ``calibration``: shared (share of rows that look like copies of theirs), label_shift and confidence_shift, each with
+        distance (total variation, Kolmogorov-Smirnov), p_value and named (whether it is worth a word).
     """
     counts = np.bincount(record.labels, weights=record.weight, minlength=record.n_classes)
     present = np.flatnonzero(counts > 0)
@@ -36,30 +38,13 @@ def quality(record, calibration=None) -> dict:
         "n": float(counts.sum()), "n_classes": record.n_classes, "present": len(present),
         "smallest": {"class": str(record.classes[smallest]), "n": float(counts[smallest])},
         "sparse": int((counts[present] < 25).sum()), "sparse_bins": int(((regions > 0) & (regions < 25)).sum()),
-        "repeated": _repeated(record), "accuracy": float(record.weights @ record.correct / counts.sum()),
+        "repeated": copied_share(record), "accuracy": float(record.weights @ record.correct / counts.sum()),
     }  # fmt: skip
     if calibration is not None:
-        found["shared"] = _shared(record, calibration)
+        found["shared"] = copied_share(record, calibration)
         found["label_shift"] = _label_shift(record, calibration)
         found["confidence_shift"] = _confidence_shift(record, calibration)
     return found
-
-
-def _keys(record):
-    """One number a row, equal for rows of equal prediction and label, (n,); block by block, as wide rows are large."""
-    parts = []
-    for block in record.blocks(4096):
-        rows = np.column_stack([np.asarray(block.values, dtype=np.float64), block.labels]) + 0.0
-        parts.append(np.fromiter((hash(row.tobytes()) for row in rows), dtype=np.int64, count=len(rows)))
-    return np.concatenate(parts)
-
-
-def _repeated(record):
-    return 1.0 - len(np.unique(_keys(record))) / len(record)
-
-
-def _shared(record, calibration):
-    return float(np.isin(_keys(record), _keys(calibration)).mean())
 
 
 def _label_shift(record, calibration):
