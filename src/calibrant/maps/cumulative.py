@@ -34,7 +34,8 @@ class CumulativeConfidence(Map):
     Notes
     -----
     Robust on very few rows, but it answers another question ("this score or better") and is far too sure of low scores: with no
-    cutoff use it only if that question is meant. The optimal cutoff makes it competitive; kernel densities remain better.
+    cutoff use it only if that question is meant. The optimal cutoff makes it competitive: where scores crowd at 1 it is better than
+    :class:`KernelDensity` on the same scores, though not than that on the log odds.
 
     References
     ----------
