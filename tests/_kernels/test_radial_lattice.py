@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.radial_lattice import PERIOD, function_values, row_products
+from calibrant._kernels.radial_lattice import PERIOD, function_values, lattice_features, row_products
 
 
 def kernel(scores, length):
@@ -34,3 +34,19 @@ def test_scores_however_far_out_are_finite():
     scores = np.array([[-1e300, 0.0, 1e300, 1e300]])
     assert np.isfinite(function_values(scores.ravel(), 1e-3, np.ones((PERIOD, 1)))).all()
     np.testing.assert_allclose(row_products(scores, np.array([[1.0, 2.0, 3.0, 4.0]]), 1e-3), [[1.0, 2.0, 7.0, 7.0]], atol=1e-9)
+
+
+@pytest.mark.parametrize("length", [0.02, 0.1, 5.0])
+def test_features_give_the_kernel_and_its_slope(length):
+    points = np.linspace(-1.0, 3.0, 81)
+    features, slopes = lattice_features(points, length)
+    np.testing.assert_allclose(features @ features.T, kernel(points, length), atol=1e-9)
+    ends = [kernel(points, length * np.exp(s * 1e-5)) for s in (1.0, -1.0)]
+    half = features @ slopes.T
+    np.testing.assert_allclose(half + half.T, (ends[0] - ends[1]) / 2e-5, atol=1e-8)
+
+
+def test_a_length_far_below_a_cell_costs_no_more_nodes():
+    features, _ = lattice_features(np.linspace(0.0, 1e3, 51), 1e-3)
+    assert features.shape[1] < 1_000
+    np.testing.assert_allclose(features @ features.T, np.eye(51), atol=1e-7)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
+from calibrant._kernels.radial_lattice import lattice_features
 from calibrant._kernels.score_layouts import Grid
 
 __all__ = ["Hyper", "Posterior", "bound", "cholesky", "divergence", "expected", "latent", "projection"]
@@ -153,17 +154,13 @@ def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
 def _prior_form(layout, e, S, hyper, weight):
     """s^T K s per row, its adjoint in e (without the part through S), and the direct gradients in variance and length."""
     n = len(S)
-    e_bar = np.zeros(len(e))
-    form = np.empty(n)
     d_length = 0.0
     if isinstance(layout, Grid):
-        gap = (layout.points[:, None] - layout.points[None, :]) / hyper.length
-        kernel = np.exp(-0.5 * gap * gap)
-        h = layout.first * e / S[:, None]
-        hk = h @ kernel
-        form = hyper.variance * np.einsum("np,np->n", hk, h)
-        d_length = hyper.variance * float(weight @ np.einsum("np,np->n", h @ (kernel * gap * gap), h)) / hyper.length
-        e_bar = hyper.variance * np.einsum("np,np,n->p", hk, layout.first, weight / S)
+        features, slopes = lattice_features(layout.points, hyper.length)
+        t, moved = (layout.sums(e[:, None] * F) / S[:, None] for F in (features, slopes))
+        form = hyper.variance * np.einsum("nr,nr->n", t, t)
+        d_length = 2.0 * hyper.variance * float(weight @ np.einsum("nr,nr->n", t, moved)) / hyper.length
+        e_bar = hyper.variance * np.einsum("pr,pr->p", layout.sums_back(t * (weight / S)[:, None]), features)
     else:
         K = layout.prior.shape[1]
         z, s = layout.scores, layout.prior * e.reshape(n, K) / S[:, None]

@@ -8,10 +8,12 @@ then is a draw of the Gaussian process as a whole function.
 import numpy as np
 from scipy.sparse import csr_array
 
-__all__ = ["PERIOD", "WIDTH", "function_values", "row_products"]
+__all__ = ["PERIOD", "WIDTH", "function_values", "lattice_features", "row_products"]
 
 #: Lattice spacing in length scales, and nodes a point touches: the kernel is right to 1e-10.
 SPACING, WIDTH = 0.45, 22
+#: b(0), which makes the kernel 1 at 0.
+HEIGHT = np.sqrt(SPACING * np.sqrt(2.0 / np.pi))
 #: Nodes after which the lattice repeats: points it confuses lie 1,800 length scales apart.
 PERIOD = 4096
 #: No point is placed further out than this many nodes: float64 would soon have no digits left for the place between two. The third of a
@@ -19,12 +21,24 @@ PERIOD = 4096
 FAR = 2.0**40 + PERIOD // 3
 
 
+def lattice_features(points, length):
+    """F (P, r), the kernel between even, increasing points being F F^T, and its slope in log length (P, r), the nodes held in place.
+
+    A length below a sixth of a cell makes the kernel the identity to 1e-8, and is read as that sixth.
+    """
+    length = max(length, (points[1] - points[0]) / 6.0)
+    first, last = (int(np.floor(z / (SPACING * length))) for z in (points[0], points[-1]))
+    gap = points[:, None] / length - SPACING * np.arange(first + 1 - WIDTH // 2, last + 1 + WIDTH // 2)
+    features = HEIGHT * np.exp(-gap * gap)
+    return features, features * (2.0 * gap * gap - 0.5)
+
+
 def _bumps(points, length):
     """The nodes that each point touches, (P, WIDTH), and b there."""
     place = np.clip(points / (SPACING * length), -FAR, FAR)
     nodes = np.floor(place).astype(np.int64)[:, None] + np.arange(1 - WIDTH // 2, 1 + WIDTH // 2)
     gap = SPACING * (place[:, None] - nodes)
-    return nodes, np.sqrt(SPACING * np.sqrt(2.0 / np.pi)) * np.exp(-gap * gap)
+    return nodes, HEIGHT * np.exp(-gap * gap)
 
 
 def function_values(points, length, noise):
