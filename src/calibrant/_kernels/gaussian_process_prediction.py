@@ -16,21 +16,27 @@ __all__ = ["Independent", "Joint", "at_mean", "by_draws", "to_second_order"]
 
 def at_mean(law, prior, scores):
     """Softmax of the latent mean, (n, K)."""
-    return softmax(prior + law.moments(scores)[0])
+    return softmax(prior + _moments(law, scores)[0])
 
 
 def by_draws(law, prior, scores, draws, n_draws):
     """Mean softmax over ``draws`` and their negatives, ``n_draws`` in all, (n, K)."""
-    shift, variance = law.moments(scores)
+    shift, variance = _moments(law, scores)
     half = law.deviations(scores, variance, draws)
     return softmax((prior + shift)[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
 
 
 def to_second_order(law, prior, scores):
     """E[softmax_j] = Q_j (1 + a_j / 2), a_j the Hessian of softmax_j contracted with the covariance; exp(a_j / 2) stays positive."""
-    shift, variance = law.moments(scores)
+    shift, variance = _moments(law, scores)
     mean = prior + shift
     return softmax(mean + 0.5 * law.curvature(scores, variance, softmax(mean)))
+
+
+def _moments(law, scores):
+    """Mean of f - prior mean and variance at every component, (n, K) each."""
+    shift, variance = latent(scores.ravel(), law.inducing, law.hyper, law.posterior)
+    return shift.reshape(scores.shape), variance.reshape(scores.shape)
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,6 @@ class Independent:
     inducing: np.ndarray
     hyper: Hyper
     posterior: Posterior
-
-    def moments(self, scores):
-        """Mean of f - prior mean and variance, (n, K) each."""
-        shift, variance = latent(scores.ravel(), self.inducing, self.hyper, self.posterior)
-        return shift.reshape(scores.shape), variance.reshape(scores.shape)
 
     def draw(self, rng, n_draws, n_classes):
         return rng.standard_normal((n_draws, n_classes))
@@ -79,8 +80,6 @@ class Joint:
     inducing: np.ndarray
     hyper: Hyper
     posterior: Posterior
-
-    moments = Independent.moments
 
     def draw(self, rng, n_draws, n_classes):
         """Matheron's rule: draws from the prior, moved by what they lack of draws from the posterior at the inducing points."""

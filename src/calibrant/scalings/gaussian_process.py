@@ -124,6 +124,7 @@ class GaussianProcessCalibration(Calibrator):
     def _examples(cls):
         return [
             cls(n_inducing=2, n_draws=20),
+            cls(n_inducing=2, n_draws=20, covariance="full"),
             cls(n_inducing=2, covariance="full", expectation="taylor", inputs="logit"),
             cls(n_inducing=2, monotone=True),
         ]
@@ -145,7 +146,10 @@ class GaussianProcessCalibration(Calibrator):
         return self
 
     def latent(self, score, *, level=0.95) -> LatentFunction:
-        """The latent function at scores (m,), on the scale of the input, with a pointwise band at ``level``."""
+        """The latent function at scores (m,), on the scale of the input, with a pointwise band at ``level``.
+
+        With ``covariance="full"`` the band is of the function's level too, which softmax does not see and no label tells.
+        """
         require_fitted(self, "kernel_")
         score = np.asarray(score, dtype=np.float64)
         prior = _prior_mean(score, self.inputs)
