@@ -81,7 +81,8 @@ class GaussianProcessCalibration(Calibrator):
     -----
     Use it with a few hundred to a few thousand rows, when one temperature bends too little: it learns any smooth shape and falls
     back to the identity where there are no data. It treats all classes alike; where classes err differently use structured matrix
-    scaling. Without ``monotone`` the predicted class may change. An exact 0 has the prior mean log 1e-12.
+    scaling. Without ``monotone`` the predicted class may change. An exact 0 has the prior mean log 1e-12. The full covariance knows
+    that softmax does not see the function's level, mostly has the lower log loss, and takes one to five times as long to fit.
 
     References
     ----------
