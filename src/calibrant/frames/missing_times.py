@@ -20,7 +20,8 @@ def refuse_missing_times(found, source, module, time) -> None:
     rows = _missing(module.batches(opened(source, module), [time], ordered=True), time) if hasattr(module, "batches") else []
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     named = f"{', '.join(f'row {row}' for row in rows[:NAMED])}{more}" if rows else "some rows"
-    raise InputError(f"column {time!r} must have a time in every row; {named} have none; repair those rows or filter them out first.")
+    verb = "has" if len(rows) == 1 else "have"
+    raise InputError(f"column {time!r} must have a time in every row; {named} {verb} none; repair those rows or filter them out first.")
 
 
 def _missing(batches, name):

@@ -23,7 +23,8 @@ class BrierScore(MeanMetric):
 
     Notes
     -----
-    A proper score, bounded by 2: use it to choose where single confident errors must not dominate.
+    A proper score, bounded by 2: use it to choose where single confident errors must not dominate. For two classes it is twice
+    mean((p - y)^2), the number that often goes by this name: both classes are summed.
 
     Examples
     --------

@@ -32,7 +32,8 @@ class QuantileCalibrationError(SpreadMetric):
     Notes
     -----
     Use it for quantiles that should hold at every size of the predicted std, which the interval calibration error does not ask. Biased
-    upward in small samples; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
+    upward in small samples; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above. The quantiles are
+    one-sided; netcal's QCE counts the outcomes in central regions, and is another number.
 
     Examples
     --------
