@@ -8,9 +8,12 @@ obscure. With --show each of these is named.
 
 import sys
 import time
+import warnings
 from collections import Counter
 
 from calibrant import testing
+from calibrant.errors import CalibrationWarning
+from calibrant.testing.container_cases import CONTAINER_CASES
 from calibrant.testing.grid import settle
 
 #: Kind of part -> everything exported of it.
@@ -23,7 +26,7 @@ PARTS = {
     "regression metric": lambda: [m for m in testing.all_metrics() if m.task == "regression"],
 }
 #: Each grid: kind of part -> function(part) that gives its cases.
-GRIDS: tuple = ()
+GRIDS: tuple = (CONTAINER_CASES,)
 KINDS = ("right", "clear error", "wrong", "obscure")
 
 
@@ -42,6 +45,7 @@ def count(kind, show=False) -> Counter:
 
 def main(arguments) -> int:
     """The table; returns the exit status."""
+    warnings.simplefilter("ignore", CalibrationWarning)
     show, kinds = "--show" in arguments, [a for a in arguments if a != "--show"] or list(PARTS)
     total, begin = Counter(), time.process_time()
     print(f"{'kind':24}{'cases':>8}{'right':>8}{'clear errors':>14}{'wrong':>8}{'obscure':>9}{'CPU s':>8}")

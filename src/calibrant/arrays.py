@@ -33,7 +33,8 @@ def plain_array(values, name):
     if hasattr(values, "detach") and hasattr(values, "cpu"):
         values = values.detach().cpu()
         return (values.float() if _is_bfloat16(values) else values).numpy()
-    if hasattr(values, "to_numpy"):
+    if hasattr(values, "to_numpy") and not hasattr(values, "__arrow_c_array__"):
+        # Arrays of pyarrow refuse to copy here; NumPy asks them itself.
         values = values.to_numpy()
     if hasattr(values, "toarray"):
         values = values.toarray()

@@ -124,6 +124,16 @@ class SortsTheClasses(Shrink):
         self.classes_ = np.sort(record.classes)
 
 
+class HasItsOwnDoor(Shrink):
+    """Forgets the names of a frame's columns."""
+
+    def fit(self, P, y, **options):
+        return super().fit(np.asarray(P), y, **options)
+
+    def predict_proba(self, P, **options):
+        return super().predict_proba(np.asarray(P), **options)
+
+
 class MixesUpTheConfidence(Shrink):
     def predict_confidence(self, P, *, X=None):
         return self.predict_proba(P, X=X).max(axis=1) * 0.5
@@ -214,6 +224,7 @@ BROKEN_CALIBRATORS = {
     "narrow_floats": SingleForm,
     "rows_are_independent": LooksAtTheBatch,
     "named_classes": SortsTheClasses,
+    "containers": HasItsOwnDoor,
     "confidence_is_consistent": MixesUpTheConfidence,
     "logit_route": GuessesTheInput,
     "unfitted": NeedsNoFit,
@@ -324,6 +335,11 @@ class Interpolates(Rate):
         return np.clip(self.slope_ * score, 0, 1)
 
 
+class ForgetsTheMask(Rate):
+    def fit(self, score, correct, *, sample_weight=None):
+        return super().fit(np.asarray(score), correct, sample_weight=sample_weight)
+
+
 class ReturnsItsInput(Rate):
     def _predict(self, score):
         return score
@@ -338,6 +354,7 @@ class ReturnsItsInput(Rate):
         ("constant_scores", Interpolates()),
         ("constant_scores", ReturnsItsInput()),
         ("one_outcome_only", ReturnsItsInput()),
+        ("containers", ForgetsTheMask()),
     ],
 )
 def test_the_check_catches_a_map_broken_in_that_way(name, map_):
@@ -351,12 +368,15 @@ def test_an_honest_map_fails_only_on_loading():
 
 
 class Odd(Signal):
-    """Leaves the domain it declares, and scores a row by its neighbours."""
+    """Leaves the domain it declares, scores a row by its neighbours, and does not look at the mask."""
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
     def __init__(self, *, inputs="probability", classes=None):
         self.inputs, self.classes = inputs, classes
+
+    def fit(self, P, y=None, **options):
+        return super().fit(np.asarray(P), y, **options)
 
     def _score(self, record):
         return record.confidence - record.confidence.mean()
@@ -374,7 +394,7 @@ class Guesses(Odd):
 
 def test_the_checks_catch_a_broken_signal():
     assert caught(signal_checks(Guesses()), "unfitted")
-    assert {"output_is_valid", "rows_are_independent"} <= failing(signal_checks(Odd()))
+    assert {"output_is_valid", "rows_are_independent", "containers"} <= failing(signal_checks(Odd()))
     with pytest.raises(AssertionError, match="breaks the contract"):
         check_signal(Odd())
 
@@ -416,6 +436,12 @@ class Upside(Spherical):
 
 
 @dataclass(frozen=True, repr=False)
+class TrustsTheOrder(Spherical):
+    def __call__(self, y_true, P, **options):
+        return super().__call__(y_true, np.asarray(P), **options)
+
+
+@dataclass(frozen=True, repr=False)
 class DependsOnTheChunk(Spherical):
     def _totals(self, record):
         totals = super()._totals(record)
@@ -429,7 +455,13 @@ def test_an_honest_metric_passes():
 
 @pytest.mark.parametrize(
     ("name", "metric"),
-    [("proper", Linear()), ("value_is_valid", Unbounded()), ("perfect_is_best", Upside()), ("state_chunks", DependsOnTheChunk())],
+    [
+        ("proper", Linear()),
+        ("value_is_valid", Unbounded()),
+        ("perfect_is_best", Upside()),
+        ("containers", TrustsTheOrder()),
+        ("state_chunks", DependsOnTheChunk()),
+    ],
 )
 def test_the_check_catches_a_metric_broken_in_that_way(name, metric):
     assert caught(metric_checks(metric), name)

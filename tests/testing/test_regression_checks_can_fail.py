@@ -38,6 +38,11 @@ class KnowsItsUnit(Honest):
         return {"factor_": 1.0 + float(np.average(np.abs(record.error), weights=record.weights))}
 
 
+class ForgetsTheMask(Honest):
+    def fit(self, mean, *rest, sample_weight=None):
+        return super().fit(np.asarray(mean) if len(rest) == 2 else mean, *rest, sample_weight=sample_weight)
+
+
 class Narrow(Honest):
     def _predict_output(self, forecast, factor):
         return forecast.stretched(0.5 * factor)
@@ -51,6 +56,7 @@ def test_the_honest_one_passes():
     ("broken", "check"),
     [
         (IgnoresWeights, "weights_are_repetition"), (LikesTheFirstRows, "row_order"), (KnowsItsUnit, "units"), (Narrow, "coverage"),
+        (ForgetsTheMask, "containers"),
     ],
 )  # fmt: skip
 def test_each_break_is_caught(broken, check):

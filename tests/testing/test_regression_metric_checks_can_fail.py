@@ -97,6 +97,11 @@ class KnowsItsUnit(IntervalScore):
         return np.square(super()._losses(record))
 
 
+class ForgetsTheMask(IntervalScore):
+    def __call__(self, y_true, mean, std=None, **options):
+        return super().__call__(np.asarray(y_true), mean, std, **options)
+
+
 class Width(IntervalScore):
     """Declares itself proper, and is best for no width at all."""
 
@@ -110,6 +115,7 @@ BROKEN = {
     "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
     "one_row": NeedsThreeRows, "constant_std": NeedsDistinctStd, "interval": UpsideDown, "unknown_option": TakesAnything,
     "state_of_parts": DependsOnTheChunk, "state_is_refused": GivesAStateAllTheSame, "units": KnowsItsUnit, "proper": Width,
+    "containers": ForgetsTheMask,
 }  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from calibrant._base.metric import MeanMetric, Metric, SumMetric
 from calibrant._base.state import SumState
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.quotient import quotient
+from calibrant.arrays import to_array
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import is_forecast, read_forecast
 
 __all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RootMeanMetric"]
 
@@ -66,9 +66,10 @@ class RegressionMetric(Metric):
         return SumState(metric, metric._all_totals(record))
 
     def _read_forecast(self, y_true, mean, std, sample_weight):
-        if not self.needs_std and std is None and not isinstance(mean, Forecast | tuple) and not hasattr(mean, "dist"):
+        pair = isinstance(mean, tuple) and len(mean) == 2 and np.ndim(mean[0]) > 0
+        if not self.needs_std and std is None and not pair and not is_forecast(mean):
             # The number does not depend on the spread: any will do.
-            std = np.ones(np.shape(mean))
+            std = np.ones(to_array(mean, "mean").shape)
         if y_true is None:
             raise InputError("y_true must be the outcomes, of the shape of the forecast; got None.")
         return read_forecast(mean, std, y_true, sample_weight=sample_weight)

@@ -11,7 +11,7 @@ from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
 from calibrant.forecasts.normal import NormalForecast, finite_values
 
-__all__ = ["ForecastRecord", "as_forecast", "read_forecast"]
+__all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
 BLOCK_ROWS = 65_536
 
@@ -114,14 +114,17 @@ class ForecastRecord:
         return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j]) for j in columns]
 
 
+def is_forecast(values) -> bool:
+    """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of scipy.stats."""
+    return isinstance(values, Forecast) or (hasattr(values, "ppf") and hasattr(values, "dist"))
+
+
 def as_forecast(forecast, std=None) -> Forecast:
     """A Forecast as it is; (mean, std); a frozen distribution of scipy.stats."""
     if std is not None:
         return NormalForecast(forecast, std)
-    if isinstance(forecast, Forecast):
-        return forecast
-    if hasattr(forecast, "ppf") and hasattr(forecast, "dist"):
-        return FrozenForecast(forecast)
+    if is_forecast(forecast):
+        return forecast if isinstance(forecast, Forecast) else FrozenForecast(forecast)
     if isinstance(forecast, tuple) and len(forecast) == 2:
         return NormalForecast(*forecast)
     raise InputError(

@@ -10,6 +10,8 @@ from calibrant._kernels.softmax import normalise_rows
 from calibrant.testing import calibrator_edge_checks as edge
 from calibrant.testing.calibrator_runs import fitted, given, ordinary, predicted, valid
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.container_cases import calibrator_cases
+from calibrant.testing.grid import require_good
 
 __all__ = ["calibrator_checks", "check_calibrator"]
 
@@ -33,7 +35,7 @@ def calibrator_checks(calibrator: Calibrator) -> Iterator[Check]:
     functions = [
         check_output_is_valid, check_weights_are_repetition, check_row_order, check_fit_twice, check_clone_and_parameters,
         check_inputs_untouched, check_determinism, check_saving, check_narrow_floats, check_rows_are_independent,
-        check_one_column_is_two, check_named_classes, check_confidence_is_consistent, check_logit_route, check_unfitted,
+        check_one_column_is_two, check_named_classes, check_containers, check_confidence_is_consistent, check_logit_route, check_unfitted,
         *edge.EDGE_CHECKS,
     ]  # fmt: skip
     if tags.keeps_argmax:
@@ -188,6 +190,11 @@ def check_named_classes(calibrator):
         P, X, _ = given(calibrator, data, test=True)
         features = {} if X is None else {"X": X}
         assert named.predict(P, **features).tolist() == names[plain.predict(P, **features)].tolist(), "predict must return the labels"
+
+
+def check_containers(calibrator):
+    """Frames, masked arrays, lists, narrow floats and the like give the plain array's answer, or one clear error."""
+    require_good(calibrator_cases(calibrator))
 
 
 def check_confidence_is_consistent(calibrator):

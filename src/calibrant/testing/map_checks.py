@@ -7,7 +7,9 @@ from sklearn.base import clone
 
 from calibrant._base.map import Map
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.container_cases import map_cases
 from calibrant.testing.data import score_problem
+from calibrant.testing.grid import require_good
 
 __all__ = ["check_map", "map_checks"]
 
@@ -29,7 +31,7 @@ def map_checks(map: Map) -> Iterator[Check]:
         check_output_is_valid, check_weights_are_repetition, check_row_order, check_fit_twice, check_clone_and_parameters,
         check_inputs_untouched, check_determinism, check_saving, check_narrow_floats, check_rows_are_independent, check_unfitted,
         check_constant_scores, check_one_outcome_only, check_perfect_separation, check_two_rows, check_near_equal_scores,
-        check_boolean_outcomes,
+        check_boolean_outcomes, check_containers,
     ]  # fmt: skip
     functions.append(check_scale_of_scores if map.tags.domain == "real" else check_exact_zero_and_one)
     if map.tags.monotone:
@@ -205,6 +207,11 @@ def check_boolean_outcomes(map):
     whole = _fitted(map, data.score, data.correct).predict(data.test)
     for other in (data.correct.astype(bool), data.correct.astype(int), data.correct.tolist()):
         same_bits(_fitted(map, data.score.tolist(), other).predict(data.test), whole, f"outcomes as {type(other).__name__}")
+
+
+def check_containers(map):
+    """Series, masked arrays, lists, narrow floats and the like give the plain array's answer, or one clear error."""
+    require_good(map_cases(map))
 
 
 def check_exact_zero_and_one(map):

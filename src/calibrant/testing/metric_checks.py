@@ -7,7 +7,9 @@ import numpy as np
 from calibrant._base.metric import Interval, Metric
 from calibrant._kernels.softmax import normalise_rows
 from calibrant.testing.check import Check, bind, digest, run_all
+from calibrant.testing.container_cases import metric_cases
 from calibrant.testing.data import problems
+from calibrant.testing.grid import require_good
 from calibrant.testing.state_checks import state_checks
 
 __all__ = ["check_metric", "metric_checks"]
@@ -30,8 +32,8 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
         return
     functions = [
         check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
-        check_one_column_is_two, check_named_classes, check_narrow_floats, check_logit_route, check_one_row, check_one_class_only,
-        check_constant_scores, check_exact_zero_and_one, check_perfect_is_best, check_interval, check_unknown_option,
+        check_one_column_is_two, check_named_classes, check_containers, check_narrow_floats, check_logit_route, check_one_row,
+        check_one_class_only, check_constant_scores, check_exact_zero_and_one, check_perfect_is_best, check_interval, check_unknown_option,
     ]  # fmt: skip
     if metric.proper:
         functions.append(check_proper)
@@ -106,6 +108,11 @@ def check_named_classes(metric):
     for data in _problems(metric):
         names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
         _near(metric(names[data.y], data.P, classes=names.tolist()), metric(data.y, data.P), f"named classes on {data.name}", 0.0)
+
+
+def check_containers(metric):
+    """Frames, masked arrays, lists, narrow floats and the like give the plain array's value, or one clear error."""
+    require_good(metric_cases(metric))
 
 
 def check_narrow_floats(metric):

@@ -7,6 +7,8 @@ from sklearn.base import clone
 
 from calibrant._base.regression import RegressionCalibrator
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded
+from calibrant.testing.container_cases import regression_cases
+from calibrant.testing.grid import require_good
 from calibrant.testing.regression_data import forecast_problems
 from calibrant.testing.regression_edge_checks import EDGE_CHECKS
 from calibrant.testing.regression_runs import fitted, near, numbers_of, predicted, valid
@@ -30,7 +32,7 @@ def regression_checks(calibrator: RegressionCalibrator) -> Iterator[Check]:
     functions = [
         check_output_is_valid, check_weights_are_repetition, check_row_order, check_fit_twice, check_clone_and_parameters,
         check_inputs_untouched, check_determinism, check_saving, check_shorthand, check_outputs_are_independent,
-        check_rows_are_independent, check_units, check_narrow_floats, check_unfitted, *EDGE_CHECKS,
+        check_rows_are_independent, check_units, check_narrow_floats, check_containers, check_unfitted, *EDGE_CHECKS,
     ]  # fmt: skip
     yield from bind(functions, calibrator, calibrator.tags.exceptions)
 
@@ -152,6 +154,11 @@ def check_narrow_floats(calibrator):
     wide = [a.astype(np.float64) for a in narrow]
     a, b = (seeded(clone(calibrator)).fit(*arrays).predict(*arrays[:2]) for arrays in (narrow, wide))
     same_bits(numbers_of(a, wide[2]), numbers_of(b, wide[2]), "float32")
+
+
+def check_containers(calibrator):
+    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' answer, or one clear error."""
+    require_good(regression_cases(calibrator))
 
 
 def check_unfitted(calibrator):

@@ -9,6 +9,8 @@ from calibrant._base.interval import Interval
 from calibrant._base.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, digest, run_all
+from calibrant.testing.container_cases import regression_metric_cases
+from calibrant.testing.grid import require_good
 from calibrant.testing.regression_data import forecast_problems
 
 __all__ = ["check_regression_metric", "regression_metric_checks"]
@@ -29,7 +31,7 @@ def regression_metric_checks(metric: RegressionMetric) -> Iterator[Check]:
     """The checks that apply to ``metric``, each a callable with a name."""
     functions = [
         check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
-        check_outputs_are_independent, check_one_row, check_constant_std, check_interval, check_unknown_option,
+        check_outputs_are_independent, check_one_row, check_constant_std, check_interval, check_unknown_option, check_containers,
         check_state_of_parts if metric.mergeable else check_state_is_refused,
     ]  # fmt: skip
     if metric.degree is not None:
@@ -151,6 +153,11 @@ def check_unknown_option(metric):
     except TypeError:
         return
     raise AssertionError("an unknown option must raise TypeError")
+
+
+def check_containers(metric):
+    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' value, or one clear error."""
+    require_good(regression_metric_cases(metric))
 
 
 def check_state_of_parts(metric):

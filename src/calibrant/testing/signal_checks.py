@@ -8,7 +8,9 @@ from sklearn.exceptions import NotFittedError
 
 from calibrant._base.signal import Signal
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
+from calibrant.testing.container_cases import signal_cases
 from calibrant.testing.data import problems
+from calibrant.testing.grid import require_good
 
 __all__ = ["check_signal", "signal_checks"]
 
@@ -29,7 +31,7 @@ def signal_checks(signal: Signal) -> Iterator[Check]:
     functions = [
         check_output_is_valid, check_determinism, check_fit_twice, check_clone_and_parameters, check_inputs_untouched, check_saving,
         check_rows_are_independent, check_one_column_is_two, check_exact_zero_and_one, check_narrow_floats,
-        check_unfitted,
+        check_unfitted, check_containers,
     ]  # fmt: skip
     yield from bind(functions, signal, signal.tags.exceptions)
 
@@ -161,3 +163,8 @@ def check_unfitted(signal):
         refuses_unfitted(fresh, "score", P, **features)
     else:
         same_bits(score, _scores(_fitted(signal, data), data), "before fit and after it")
+
+
+def check_containers(signal):
+    """Frames, masked arrays, lists, narrow floats and the like give the plain array's answer, or one clear error."""
+    require_good(signal_cases(signal))

@@ -10,14 +10,13 @@ from sklearn.base import BaseEstimator, clone
 from calibrant._base.default import default_regression_calibrator
 from calibrant._base.regression import RegressionCalibrator
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.reporting.after import Compared
 from calibrant.scalings.identity import Identity
 from calibrant.wrap.out_of_fold import stratified_folds
 
-__all__ = ["compare", "fit_copy", "is_fitted", "is_forecast", "of_forecasts", "resolve"]
+__all__ = ["compare", "fit_copy", "is_fitted", "of_forecasts", "resolve"]
 
 
 def resolve(calibrator):
@@ -30,11 +29,6 @@ def resolve(calibrator):
             "calibrators of classes take probabilities."
         )
     return calibrator
-
-
-def is_forecast(P):
-    """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of scipy.stats."""
-    return isinstance(P, Forecast) or (hasattr(P, "ppf") and hasattr(P, "dist"))
 
 
 def of_forecasts(calibrator):
