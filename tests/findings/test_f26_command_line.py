@@ -155,3 +155,14 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
     assert result.stderr.startswith("Error: this is a bug in calibrant (ZeroDivisionError: division by zero)")
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")
     assert isinstance(CliRunner().invoke(group, ["evaluate", "f.csv"]).exception, ZeroDivisionError)
+
+
+def test_f26_an_end_that_is_not_finite_is_no_number(run, tmp_path):
+    rows = "".join(f"{i},1,{i + 0.5}\n" for i in range(9))
+    (tmp_path / "f.csv").write_text(f"mean,std,y\n{rows}0,1,1e300\n")
+    run("evaluate", "f.csv")
+
+
+def test_f26_too_few_rows_for_folds(run, tmp_path):
+    (tmp_path / "f.csv").write_text("p_a,p_b,label\n0.25,0.75,a\n0.5,0.5,b\n0.75,0.25,a\n")
+    assert "needs 5 rows or more; there are 3" in run("evaluate", "f.csv", "--method", "temperature", code=1).stderr

@@ -39,7 +39,8 @@ def _reading(path, what, remedy):
     except MemoryError:
         raise InputError(f"{path} needs more memory than there is; split it into files of fewer rows.") from None
     except Exception as error:
-        words = " ".join(str(error).split())[:200] or type(error).__name__
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        words = " ".join(said.split())[:200] or type(error).__name__
         raise InputError(f"{path} is damaged or not {what} ({words}); {remedy}.") from None
 
 

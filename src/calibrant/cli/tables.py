@@ -67,9 +67,11 @@ def with_interval(found, sign="", digits=".4f"):
     if found["value"] is None:
         return "–"
     sign += digits
-    if found["low"] is None:
+    if found["low"] is None and found["high"] is None:
         return f"{found['value']:{sign}}"
-    return f"{found['value']:{sign}} \\[{found['low']:{sign}}, {found['high']:{sign}}]"
+    # An end that is not finite is left out of the summary.
+    low, high = ("–" if found[end] is None else f"{found[end]:{sign}}" for end in ("low", "high"))
+    return f"{found['value']:{sign}} \\[{low}, {high}]"
 
 
 def _meaning(row, method):

@@ -9,6 +9,9 @@ __all__ = ["abridged", "said", "say", "shown"]
 #: Control characters, separators of lines, marks that turn the direction of text, and bytes of file names that are no text.
 UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+#: Characters of an error.
+LONGEST = 1000
+
 #: What the library's errors call arguments of its functions, as the command line calls it.
 OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r'inputs="logit"': "--logits NAMES",
@@ -32,6 +35,9 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r"divide P by its row sums": "divide each row by its sum",
     r"pass P\[:, 0\] for binary predictions": "name one column of probabilities of the second class",
     r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label a row",
+    r"^P has\b": "the predictions have",
+    r"^n_splits must be a whole number from 2 to the number of rows, (\d+); got (\d+)\.":
+        r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; give it more rows, or measure on those of --test.",
     r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
     r"^(y|y_true)\b": "the labels (--label)",
 }.items())  # fmt: skip
@@ -73,7 +79,8 @@ def said(error) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     for pattern, words in OPTIONS:
         text = pattern.sub(words, text)
-    return shown(text)
+    # A value of the user's can be of any length; the remedy comes last.
+    return shown(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}")
 
 
 def abridged(value, length=60) -> str:

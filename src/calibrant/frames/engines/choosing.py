@@ -19,7 +19,7 @@ ENGINES = {
 }  # fmt: skip
 EMBEDDED = ("polars", "duckdb", "pyarrow")
 #: Where errors of files that cannot be read come from. A panic of polars is no Exception, but is named so.
-LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow")
+LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
 
 
 def files(source):
@@ -88,10 +88,21 @@ def opened(source, module):
     """The source as a table of the engine."""
     paths = files(source)
     if paths is not None:
+        unnamed = next((path for path in paths if not _is_utf8(path)), None)
+        if unnamed is not None:
+            raise InputError(f"{unnamed} has a name that is not UTF-8, which no engine reads; rename it.")
         return module.open_files(paths)
     if not module.owns(source):
         raise InputError(f'this engine does not read a {type(source).__module__}.{type(source).__name__}; use engine="auto".')
     return source
+
+
+def _is_utf8(path):
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def fold(module, table, kernel):

@@ -1,0 +1,340 @@
+"""What the command line does with files and names of every kind: seeded cases over contents, kinds of files, damage, names and commands.
+
+    python tools/fuzz_cli.py [CASES] [SEED]
+
+Each case runs one command in a folder of its own and must end with a documented exit code; an error is one sentence without a traceback,
+a control character or a Python argument; files of the user's stay as they were, and nothing but the output is added. Sound files must be
+read, and their log loss (of forecasts the likelihood) must be that of the numbers written. It prints one line a command and a total of
+cases, done, refused, wrong (numbers, exit codes or files) and obscure (what is said), and exits with 1 when a case is wrong or obscure.
+"""
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from click import Option
+from click.testing import CliRunner
+
+import calibrant
+from calibrant.cli.group import BUG, group
+
+__all__ = ["COMMANDS", "fuzz"]
+
+COMMANDS = ("evaluate", "tables", "fit", "apply", "report", "monitor")
+CODES = {0, 1, 2, 3}
+ODD_NAMES = [
+    "[red]", "[/x]", "\x1b[31mred", "a\\", ":smile:", "confidence", "low_0.9", "", "p_a", "ü", "x y", "\u202ex", "p_*", "file", "n" * 300,
+]  # fmt: skip
+ODD_TEXTS = [
+    "", " ", "nan", "inf", "-1", "1e999", "0x1", "a", "None", "1,5", '"', "\x00", "\n", "\x1b[2J", "[/x]", "é", "9" * 30, "x" * 140_000,
+    "True", "2026-13-45", "007",
+]  # fmt: skip
+FILE_NAMES = [b"f", b"f", b"f", b"a[1]", b"a*", "ü".encode(), b"caf\xe9", b"\x1b[31mx", b"with space", b"[red]", b"n" * 200]
+ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "utf-16-le"]
+SOUND_ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32")
+METHODS = {"classes": ["temperature", "isotonic", "histogram-binning", "platt"], "forecasts": ["std", "interval", "isotonic-variance"]}
+#: What an error must not say: arguments of the library's functions, and how errors of Python's look.
+PYTHON = re.compile(
+    r"\b(inputs|classes|sample_weight|overwrite|probabilities|predicted|checkpoint)=|\bP must|\bof P\b|\by must|np\.|"
+    r"\bn_(splits|bins|resamples)\b|Traceback|\bNoneType\b|object has no|Errno|<class"
+)
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+
+
+def _contents(rng):
+    """(task, columns by name) of a small sound table."""
+    n, numbers = rng.randint(6, 24), np.random.default_rng(rng.getrandbits(32))
+    extra = {"note": [rng.choice("xyz") for _ in range(n)], "when": [f"2026-03-{1 + i % 28:02d}" for i in range(n)]}
+    if rng.random() < 0.3:
+        mean, std = numbers.normal(size=n), numbers.uniform(0.5, 2.0, n)
+        return "forecasts", {"mean": mean.tolist(), "std": std.tolist(), "y": (mean + std).tolist(), **extra}
+    K = rng.choice([2, 3])
+    P = numbers.dirichlet(np.ones(K), n)
+    label = [*"abc"[:K], *(rng.choice("abc"[:K]) for _ in range(n - K))]
+    return "classes", {**{f"p_{c}": P[:, j].tolist() for j, c in enumerate("abc"[:K])}, "label": label, **extra}
+
+
+def _mutated(rng, table):
+    """The table with something of it changed: a list of (name, values), as names may repeat."""
+    pairs = [(name, list(values)) for name, values in table.items()]
+    for _ in range(rng.choice([1, 1, 2])):
+        j = rng.randrange(len(pairs))
+        name, values = pairs[j]
+        change = rng.choice(["cell", "cell", "cell", "name", "twice", "drop", "rows", "same", "type"])
+        if change == "cell" and values:
+            values[rng.randrange(len(values))] = rng.choice([*ODD_TEXTS, None, float("nan"), -0.5, 2.0, 1e300, float("inf"), 0.0])
+        elif change == "name":
+            pairs[j] = (
+                rng.choice([*ODD_NAMES, "logit_a", "samples", "quantiles", "levels", "q_0.5", "q_0.1", "weight", "classes"]),
+                values,
+            )
+        elif change == "twice":
+            pairs.append((name, list(values)))
+        elif change == "drop" and len(pairs) > 1:
+            pairs.pop(j)
+        elif change == "rows":
+            keep = rng.choice([0, 1, 2])
+            pairs = [(name, values[:keep]) for name, values in pairs]
+        elif change == "same" and values:
+            pairs[j] = (name, [values[0]] * len(values))
+        else:
+            pairs[j] = (name, [rng.choice([0, 1, True, "t", 2.5, None]) for _ in values])
+    return pairs
+
+
+def _written(rng, pairs, kind, encoding):
+    """The bytes of a file that holds the columns, as far as its kind can."""
+    if kind == "csv":
+        out = io.StringIO(newline="")
+        writer = csv.writer(out)
+        writer.writerow([name for name, _ in pairs])
+        writer.writerows([["" if v is None else v for v in row] for row in zip(*(values for _, values in pairs), strict=True)])
+        return out.getvalue().encode(encoding, "replace")
+    out = io.BytesIO()
+    if kind == "parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        arrays = [pyarrow.array(_one_kind(values)) for _, values in pairs]
+        pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, names=[name for name, _ in pairs]), out)
+        return out.getvalue()
+    arrays = {name or "empty": np.array(_one_kind(values)) for name, values in pairs}
+    arrays = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
+    P = [a for name, a in arrays.items() if name.startswith("p_") and a.dtype.kind == "f"]
+    if kind == "npy":
+        np.save(out, np.column_stack(P) if P else next(iter(arrays.values())))
+        return out.getvalue()
+    if P and len({len(a) for a in P}) == 1:
+        arrays |= {
+            "probabilities": np.column_stack(P),
+            "classes": np.array([name[2:] for name in arrays if name.startswith("p_")][: len(P)]),
+        }
+    (np.savez if rng.random() < 0.5 else np.savez_compressed)(
+        out, **{name.replace("/", "_").replace("file", "f"): a for name, a in arrays.items()}
+    )
+    return out.getvalue()
+
+
+def _one_kind(values):
+    kinds = {type(v) for v in values if v is not None}
+    return values if len(kinds) < 2 or kinds <= {int, float} else [None if v is None else str(v) for v in values]
+
+
+def _damaged(rng, data):
+    """Bytes flipped, cut off, moved or set."""
+    change, out = rng.choice(["flip", "flip", "cut", "splice", "set", "empty"]), bytearray(data)
+    if change == "empty" or not out:
+        return b""
+    if change == "cut":
+        return bytes(out[: rng.randrange(len(out))])
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(out))
+        if change == "flip":
+            out[at] ^= rng.randint(1, 255)
+        elif change == "splice":
+            out[at:at] = out[rng.randrange(len(out)) :][:30]
+        else:
+            out[at : at + 4] = rng.choice([b"\xff\xff\xff\x7f", b"\0\0\0\0", b"99999", b'"', b"\n"])
+    return bytes(out)
+
+
+class Case:
+    """One command on one file, drawn from a seed."""
+
+    def __init__(self, seed, folder, saved):
+        self.rng, self.folder, self.saved = random.Random(seed), folder, saved
+        rng = self.rng
+        self.command = rng.choice([*COMMANDS, "evaluate", "tables", "apply"])
+        self.task, self.table = _contents(rng)
+        mutated, damaged, bad_options = rng.random() < 0.4, rng.random() < 0.2, rng.random() < 0.2
+        self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy"])
+        encoding = rng.choice(ENCODINGS)
+        data = _written(rng, _mutated(rng, self.table) if mutated else list(self.table.items()), self.kind, encoding)
+        self.path = folder / os.fsdecode(rng.choice(FILE_NAMES) + b"." + self.kind.encode())
+        self.path.write_bytes(_damaged(rng, data) if damaged else data)
+        self.output, free = self._output()
+        sound = not (mutated or damaged or bad_options) and free and (self.kind != "csv" or encoding in SOUND_ENCODINGS)
+        fits = self.kind in ("csv", "parquet") or (self.kind == "npz" and self.command not in ("tables", "monitor"))
+        # No engine reads Parquet from a name that is no text.
+        fits = fits and not (self.command == "tables" and self.kind == "parquet" and b"\xe9" in os.fsencode(self.path.name))
+        self.sound = sound and fits and not (self.command == "monitor" and (self.task == "forecasts" or self.kind == "parquet"))
+        self.arguments = self._arguments() + (self._odd_options() if bad_options else [])
+
+    def _output(self):
+        """(a path to write to, whether it may be written)."""
+        suffix = {"fit": ".calibrant", "apply": f".{self.kind}", "report": self.rng.choice([".json", ".json", ".md"])}.get(
+            self.command, ".json"
+        )
+        path = self.folder / f"out{suffix}"
+        state = self.rng.choice([*["free"] * 12, "there", "there", "folder", "dangling", "pipe", "no folder", "input"])
+        if state == "there":
+            path.write_text("precious")
+        elif state == "folder":
+            path.mkdir()
+        elif state == "dangling":
+            path.symlink_to("nowhere")
+        elif state == "pipe":
+            os.mkfifo(path)
+        return {"no folder": self.folder / "none" / "out", "input": self.path}.get(state, path), state == "free"
+
+    def _arguments(self):
+        rng, path = self.rng, str(self.path)
+        method = rng.choice(METHODS[self.task])
+        force = ["--force"] if rng.random() < 0.3 else []
+        self.forced = bool(force)
+        if self.command == "evaluate":
+            return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method]])]
+        if self.command == "tables":
+            engine = rng.choice([[], ["--engine", rng.choice(["polars", "duckdb", "pyarrow"])]]) if self.kind == "parquet" else []
+            return [
+                "evaluate",
+                path,
+                "--by",
+                rng.choice(["note", "note,when"]),
+                *engine,
+                *rng.choice([[], ["--json"], ["-o", str(self.output), *force]]),
+            ]
+        if self.command == "monitor":
+            return ["monitor", path, "--time", "when", *rng.choice([[], ["--by", "note"], ["--json"], ["-o", str(self.output), *force]])]
+        if self.command == "apply":
+            name = "forecasts" if self.task == "forecasts" else f"classes{sum(c.startswith('p_') for c in self.table)}"
+            return ["apply", str(self.saved / name), path, "-o", str(self.output), *force]
+        options = ["--method", method, "-o", str(self.output), *force]
+        more = rng.choice([[], [], ["--by", "note"], ["--fail-if", "accuracy<2" if self.task == "classes" else "nll>-99"]])
+        return [self.command, path, *options, *(more if self.command == "report" else [])]
+
+    def _odd_options(self):
+        rng, kind = self.rng, {"tables": "evaluate"}.get(self.command, self.command)
+        known = [option.opts[-1] for option in group.commands[kind].params if isinstance(option, Option)]
+        option = rng.choice([*known, *known, *known, "--\x1b[31m", "--nothing"])
+        values = [
+            *ODD_NAMES,
+            "note",
+            "when",
+            "p_a",
+            "p_a,p_b",
+            "a,b",
+            "c,b,a",
+            "a,a,b",
+            "mean",
+            "y",
+            "regression",
+            "classification",
+            "0",
+            "1",
+            "0.5",
+        ]
+        values += ["nan", "temperature", "ece>0.02", "nll>1", str(self.path), str(self.saved / "classes2"), "week", "duckdb"]
+        return rng.choice([[option], [f"{option}={rng.choice(values)}"], [option, rng.choice(values)]])
+
+    def run(self):
+        """(outcome, why)."""
+        before = _state(self.folder)
+        result = CliRunner().invoke(group, self.arguments)
+        after = _state(self.folder)
+        said = result.stderr.strip("\n").split("\n")[-1]
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            return "obscure", f"traceback of {result.exception!r}"
+        if result.exit_code not in CODES or (self.sound and result.exit_code not in (0, 3)):
+            return "wrong", f"exit code {result.exit_code}: {said[:300]}"
+        unsaid = self._obscure(result, said)
+        if unsaid is not None:
+            return "obscure", unsaid
+        lost = self._lost(before, after, result.exit_code)
+        if lost is not None:
+            return "wrong", lost
+        if self.sound and self.command == "evaluate" and "--json" in self.arguments:
+            return self._numbers(json.loads(result.stdout))
+        return ("done" if result.exit_code in (0, 3) else "refused"), ""
+
+    def _obscure(self, result, said):
+        text = result.output
+        if BUG in text or (result.exit_code == 1 and not said.startswith("Error: ")):
+            return f"says {said[:400]!r}"
+        if CONTROL.search(text):
+            return f"control character {CONTROL.search(text)[0]!r} in {text[-300:]!r}"
+        odd = [line for line in result.stderr.split("\n") if re.match(r"\w*Warning: ", line) and not line.startswith("Warning: ")]
+        if odd:
+            return f"warns {odd[0][:300]!r}"
+        found = PYTHON.search(said.replace(str(self.path), "")) if result.exit_code == 1 else None
+        if found is not None:
+            return f"names {found[0]!r} in {said[:400]!r}"
+        return f"says {len(said)} characters: {said[:300]!r}" if len(said) > 1500 else None
+
+    def _lost(self, before, after, code):
+        written = {self.output.name} if self.forced or self.output.name not in before else set()
+        if self.output.is_symlink():
+            written = {"nowhere"} if self.forced else set()
+        changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+        unasked = changed - (written if code in (0, 3) else set())
+        return f"changed {sorted(unasked)} with exit code {code}" if unasked else None
+
+    def _numbers(self, found):
+        values = {row["key"]: row["before"]["value"] for row in found["metrics"]}
+        t = {name: np.array(v) for name, v in self.table.items()}
+        if self.task == "classes":
+            own = np.select([t["label"] == c for c in "abc" if f"p_{c}" in t], [t[f"p_{c}"] for c in "abc" if f"p_{c}" in t])
+            key, want = "log_loss", -np.log(own).mean()
+        else:
+            key, want = "nll", (0.5 * np.log(2 * np.pi * t["std"] ** 2) + 0.5 * ((t["y"] - t["mean"]) / t["std"]) ** 2).mean()
+        return ("done", "") if abs(values[key] - want) < 1e-9 else ("wrong", f"{key} is {values[key]}, not {want}")
+
+
+def _state(folder):
+    """Name -> what is there: bytes of a file, or its kind."""
+    return {p.name: os.readlink(p) if p.is_symlink() else p.read_bytes() if p.is_file() else p.stat().st_mode for p in folder.iterdir()}
+
+
+def save_calibrators(folder: Path) -> None:
+    """The calibrators that are applied."""
+    rng = np.random.default_rng(0)
+    for K in (2, 3):
+        P, y = rng.dirichlet(np.ones(K), 60), [*range(K), *rng.integers(0, K, 60 - K)]
+        calibrant.TemperatureScaling(classes=list("abc"[:K])).fit(P, ["abc"[j] for j in y]).save(folder / f"classes{K}")
+    calibrant.StdScaling().fit((np.zeros(60), np.ones(60)), rng.normal(size=60)).save(folder / "forecasts")
+
+
+def fuzz(cases: int, seed: int, folder: Path) -> tuple[dict[str, Counter], float, list[str]]:
+    """(command -> counts of outcomes, seconds of the slowest case, what was wrong or obscure) over so many cases."""
+    counts, slowest, bad = {name: Counter() for name in COMMANDS}, 0.0, []
+    (folder / "saved").mkdir()
+    save_calibrators(folder / "saved")
+    for i in range(cases):
+        place = folder / f"case{i}"
+        place.mkdir()
+        case = Case(seed * 1_000_000 + i, place, folder / "saved")
+        start = time.process_time()
+        outcome, why = case.run()
+        slowest = max(slowest, time.process_time() - start)
+        counts[case.command][outcome] += 1
+        if outcome in ("wrong", "obscure"):
+            bad.append(f"case {i} of seed {seed}, {case.arguments!a}: {why}")
+    return counts, slowest, bad
+
+
+def main(cases: int = 5000, seed: int = 0) -> int:
+    """Run, print, and say whether all is well."""
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        counts, slowest, bad = fuzz(cases, seed, Path(folder))
+    kinds = ("done", "refused", "wrong", "obscure")
+    print(f"{'command':10s} {'cases':>7s} " + " ".join(f"{kind:>8s}" for kind in kinds))
+    for name, found in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        print(f"{name:10s} {found.total():7,d} " + " ".join(f"{found[kind]:8,d}" for kind in kinds))
+    print(f"slowest case {slowest:.2f} s CPU")
+    print("\n".join(bad[:40]))
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:3])))
