@@ -324,7 +324,8 @@ def fuzz(cases: int, seed: int, folder: Path) -> tuple[dict[str, Counter], float
 
 def main(cases: int = 5000, seed: int = 0) -> int:
     """Run, print, and say whether all is well."""
-    warnings.simplefilter("ignore")
+    # As for a user, who sees what is not calibrant's own too.
+    warnings.simplefilter("always", RuntimeWarning)
     with tempfile.TemporaryDirectory() as folder:
         counts, slowest, bad = fuzz(cases, seed, Path(folder))
     kinds = ("done", "refused", "wrong", "obscure")

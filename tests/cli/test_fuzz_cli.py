@@ -13,7 +13,7 @@ from tools.fuzz_cli import COMMANDS, fuzz
 
 
 @pytest.mark.parametrize("cases", [400, pytest.param(10_000, marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("ignore", "always::RuntimeWarning")
 def test_commands_do_what_they_say_or_say_why_not(cases, tmp_path):
     counts, slowest, bad = fuzz(cases, seed=cases, folder=tmp_path)
     assert bad == []
