@@ -299,7 +299,8 @@ def save_calibrators(folder: Path) -> None:
     """The calibrators that are applied."""
     rng = np.random.default_rng(0)
     for K in (2, 3):
-        P, y = rng.dirichlet(np.ones(K), 60), [*range(K), *rng.integers(0, K, 60 - K)]
+        P = rng.dirichlet(np.ones(K), 60)
+        y = [rng.choice(K, p=p) for p in P]
         calibrant.TemperatureScaling(classes=list("abc"[:K])).fit(P, ["abc"[j] for j in y]).save(folder / f"classes{K}")
     calibrant.StdScaling().fit((np.zeros(60), np.ones(60)), rng.normal(size=60)).save(folder / "forecasts")
 
