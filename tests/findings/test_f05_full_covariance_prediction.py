@@ -36,7 +36,8 @@ def shifted(request):
 @pytest.mark.parametrize("expectation", ["monte_carlo", "taylor"])
 def test_f05_a_common_shift_of_the_latent_function_changes_no_prediction(shifted, expectation):
     cal, P, y, narrow = shifted
-    assert np.median(np.diff(cal.latent(P.ravel()).mean - cal.latent(P.ravel()).low)) < 1.0
+    latent = cal.latent(P.ravel())
+    assert (latent.high - latent.low).min() > 8.0, "the marginals are not wide enough to show the error"
     Q = cal.set_params(expectation=expectation).predict_proba(P)
     assert metrics.log_loss(y, Q) < metrics.log_loss(y, narrow) + 0.02
     assert metrics.accuracy(y, Q) > metrics.accuracy(y, narrow) - 0.02

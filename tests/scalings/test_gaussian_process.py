@@ -138,6 +138,8 @@ def test_unknown_options_are_refused():
     for options in ({"covariance": "half"}, {"expectation": "guess"}, {"n_inducing": 0}, {"n_draws": 0}):
         with pytest.raises(InputError, match="must be"):
             GaussianProcessCalibration(**options).fit([0.2, 0.8], [0, 1])
+        with pytest.raises(InputError, match="must be"):
+            GaussianProcessCalibration(n_inducing=1).fit([0.2, 0.8], [0, 1]).set_params(**options).predict_proba([0.2])
 
 
 def test_exported():

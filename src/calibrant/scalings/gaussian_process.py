@@ -206,6 +206,7 @@ class GaussianProcessCalibration(Calibrator):
         self.knots_, self.values_ = prior, project(prior, prior + self._moments(knots)[0], weight, LEAST_SLOPE)
 
     def _predict_proba(self, record):
+        self._check()
         scores = _scores(record)
         n, K = scores.shape
         out = np.empty((n, K))
