@@ -31,13 +31,13 @@ def ece(confidence, correct, power):
     return float((sums[filled, 0] / sums[:, 0].sum() @ gap**power) ** (1.0 / power))
 
 
-def ensemble(said, labels, floor=FLOOR):
-    """(scores (methods, 2 test sets, 10 classes, 3 measures), positives (2, 10)); nan where a class is never predicted."""
+def ensemble(said, labels, floor=FLOOR, methods=METHODS):
+    """(scores (methods, 2 test sets, K classes, 3 measures), positives (2, K)); nan where a class is never predicted."""
     predicted = {name: z.argmax(axis=1) for name, z in said.items()}
-    sets = tuple(said)
-    positives = np.stack([np.bincount(predicted[name], minlength=10) for name in sets])
-    scores = np.full((len(METHODS), 2, 10, len(MEASURES)), np.nan)
-    for m, calibrator in enumerate(fitted(said["test1"], labels["test1"]).values()):
+    sets, n_classes = tuple(said), said["test1"].shape[1]
+    positives = np.stack([np.bincount(predicted[name], minlength=n_classes) for name in sets])
+    scores = np.full((len(methods), 2, n_classes, len(MEASURES)), np.nan)
+    for m, calibrator in enumerate(fitted(said["test1"], labels["test1"], methods).values()):
         for t, name in enumerate(sets):
             confidence, correct = calibrator.predict_confidence(said[name]), predicted[name] == labels[name]
             for k in np.flatnonzero(positives[t]):
@@ -47,11 +47,11 @@ def ensemble(said, labels, floor=FLOOR):
     return scores, positives
 
 
-def fitted(logits, labels):
+def fitted(logits, labels, methods=METHODS):
     """Every method fitted on test set 1."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        return {name: clone(method).fit(logits, labels) for name, method in METHODS.items()}
+        return {name: clone(method).fit(logits, labels) for name, method in methods.items()}
 
 
 def macro(scores, positives):

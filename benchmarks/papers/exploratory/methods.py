@@ -8,17 +8,18 @@ import calibrant as cb
 RULES = ("b_mon", "b_mon2", "b_mon4", "b_opt")
 
 
-def _per_class(map, signal=None):
+def per_class(map, signal=None):
+    """One map for each predicted class."""
     return cb.ConfidenceCalibrator(signal=signal, map=map, per_class=True, inputs="logit")
 
 
 METHODS = {
     "uncalibrated": cb.Identity(inputs="logit"),
-    "Conf1": _per_class(cb.ClassRate()),
-    "histogram": _per_class(cb.HistogramBinning(n_bins=10)),
-    "CwOC": _per_class(cb.CumulativeConfidence(cutoff="optimal")),
-    **{f"KDE {rule}": _per_class(cb.KernelDensity(bandwidth=rule)) for rule in RULES},
-    **{f"KDE {rule}, log odds": _per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds()) for rule in RULES},
+    "Conf1": per_class(cb.ClassRate()),
+    "histogram": per_class(cb.HistogramBinning(n_bins=10)),
+    "CwOC": per_class(cb.CumulativeConfidence(cutoff="optimal")),
+    **{f"KDE {rule}": per_class(cb.KernelDensity(bandwidth=rule)) for rule in RULES},
+    **{f"KDE {rule}, log odds": per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds()) for rule in RULES},
     "STS": cb.TemperatureScaling(loss="top_label", inputs="logit"),
     "STS by log loss": cb.TemperatureScaling(inputs="logit"),
     "CSTS": cb.CategoryTemperature(inputs="logit"),

@@ -61,8 +61,9 @@ class KernelDensity(Map):
     Look at the curve next to the histogram before trusting it. Read literally, the paper's rule is met by the smallest bandwidth
     whenever there is a single wrong prediction (one spike is one minimum); where the climb starts and the fewest counts are
     our choices. "b_opt" follows accidents of the data, as the paper warns. One bandwidth cannot serve scores that crowd at an end, as
-    top probabilities of ensembles and large networks do at 1: give it the log odds then (``signal=LogOdds()``). A fit takes
-    O(n + G log G) for each bandwidth.
+    top probabilities of ensembles and large networks do at 1: give it the log odds then (``signal=LogOdds()``). Compare it with no
+    calibration on other rows: per class, on ten stored outputs, it was worse on three with the top probability, on one with the log odds
+    (25 rows a class). A fit takes O(n + G log G) for each bandwidth.
 
     References
     ----------
