@@ -48,6 +48,12 @@ def test_a_number_of_folds_keeps_groups_whole(stratify):
         assert not set(groups[a]) & set(groups[b])
 
 
+def test_groups_of_mixed_kinds_are_kept_apart():
+    names = [[1, "1", "b", (2, 3)][i % 4] for i in range(23)]
+    splits = make_splits(50, X, LABELS, names)
+    assert sorted(len(b) for _, b in splits) == [5, 6, 6, 6]
+
+
 def test_a_splitter_gets_what_it_asks_for():
     class Own(KFold):
         def split(self, X, y=None, day=None):
@@ -73,5 +79,16 @@ def test_what_cannot_split_is_refused():
         make_splits(2, X[:1], LABELS[:1])
     with pytest.raises(InputError, match="at least 2 groups; got 1"):
         make_splits(2, X, LABELS, np.zeros(23))
+    with pytest.raises(InputError, match="each of the 23 rows; got 5"):
+        make_splits(2, X, LABELS, np.arange(5))
+    for missing in (None, np.nan):
+        with pytest.raises(InputError, match="the group of every row; row 22 is"):
+            make_splits(2, X, LABELS, [*range(22), missing])
+    with pytest.raises(InputError, match="at least one split"):
+        make_splits([], X, LABELS)
+    with pytest.raises(InputError, match="split 0 has 0 and 5"):
+        make_splits([([], np.arange(5))], X, LABELS)
+    with pytest.raises(InputError, match="rows below 23; split 0 names 23"):
+        make_splits([([0, 1], [23])], X, LABELS)
     with pytest.raises(InputError, match="'prefit'"):
         refuse_prefit("prefit")

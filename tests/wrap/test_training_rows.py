@@ -31,6 +31,16 @@ def test_fit_arguments_with_one_entry_a_row_are_cut():
     assert (cut["margin"].tolist(), cut["names"], cut["verbose"]) == ([0, 4], ["a", "b"], True)
 
 
+def test_splits_without_rows_of_weight_zero():
+    data = TrainingRows(X, Y, [1.0, 1.0, 0.0, 0.0, 1.0])
+    folds = [(np.array([0, 1, 4]), np.array([2, 3])), (np.array([2, 3, 4]), np.array([0, 1]))]
+    assert [(a.tolist(), b.tolist()) for a, b in data.counted_splits(folds)] == [([4], [0, 1])]
+    with pytest.raises(InputError, match="each split of cv rows to fit"):
+        data.counted_splits([(np.array([2, 3]), np.array([0, 1, 4]))])
+    with pytest.raises(InputError, match="some split rows held out"):
+        data.counted_splits(folds[:1])
+
+
 def test_weights_that_are_none_are_refused():
     with pytest.raises(InputError, match="zero in every row"):
         TrainingRows(X, Y, np.zeros(5))

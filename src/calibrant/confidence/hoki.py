@@ -66,8 +66,9 @@ class HokiCalibrator(Calibrator):
 
     Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration error by at most .002 on three networks,
     but some row's confidence by up to .29. Partitions that cycle never come to rest, and whichever is the last is as good as the others:
-    ``status_`` says so, and the two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14 models' outputs cycled). The calibration error on new rows follows the gap between the accuracies on fitted and on
-    new rows (correlation .7 to .8 in simulations; temperature scaling's .2 to .3).
+    ``status_`` says so, and the two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14 models' outputs cycled). The
+    calibration error on new rows follows the gap between the accuracies on fitted and on new rows (correlation .7 to .8 in simulations;
+    temperature scaling's .2 to .3).
 
     References
     ----------

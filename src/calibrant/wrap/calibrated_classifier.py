@@ -158,11 +158,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         everything = data.counted()
         self.classes_, codes = np.unique(data.y[everything], return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_[0]!r}; add rows of another class.")
+            raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_.tolist()[0]!r}; add rows of another class.")
         share = np.bincount(codes, weights=data.weight_of(everything))
         self._prior = share / share.sum()
         splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, random_state=self.random_state, **split_params)
-        splits = [(data.counted(a), data.counted(b)) for a, b in splits]
+        splits = data.counted_splits(splits)
         each_fold = self.ensemble or template.tags.needs_reference
         if each_fold:
             refuse_small_folds(splits, "pass fewer folds" if template.tags.needs_reference else "pass ensemble=False, or fewer folds")

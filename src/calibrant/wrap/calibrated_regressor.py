@@ -124,7 +124,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         refuse_prefit(self.cv)
         data = TrainingRows(X, y, sample_weight)
         params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
-        splits = [(data.counted(a), data.counted(b)) for a, b in self._splits(data, split_params)]
+        splits = self._splits(data, split_params)
         everything = data.counted()
         if is_fitted(self.model):
             self.model_ = self.model
@@ -146,7 +146,8 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         if is_fitted(self.model) and self.scale_model is None:
             return []
         cv = 5 if self.cv is None else self.cv
-        return make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
+        splits = make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
+        return data.counted_splits(splits)
 
     def _with_scale(self, forecast, data, held_out, splits, params):
         """The forecast itself, or plain means with a std: one for all rows, or the scale model's, each row by one that did not see it."""

@@ -1,5 +1,7 @@
 """Which rows fit and which are held out, for any way of asking."""
 
+from contextlib import suppress
+
 import numpy as np
 
 from calibrant.errors import InputError, warn
@@ -24,6 +26,7 @@ def make_splits(cv, X, y, groups=None, random_state=None, *, stratify=True, **sp
 
     refuse_prefit(cv)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        groups = None if groups is None else _coded(groups, len(y))
         n_folds = _number_of_folds(int(cv), y, groups)
         seed = 0 if random_state is None else random_state
         if groups is not None:
@@ -36,7 +39,7 @@ def make_splits(cv, X, y, groups=None, random_state=None, *, stratify=True, **sp
     if groups is not None:
         split_params["groups"] = groups
     splits = model_selection.check_cv(cv, y, classifier=stratify).split(X, y, **split_params)
-    return [(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits]
+    return _usable([(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits], len(y))
 
 
 def refuse_prefit(cv):
@@ -62,7 +65,7 @@ def _number_of_folds(wanted, y, groups):
         raise InputError(f"cross-validation needs at least 2 rows; got n_samples = {len(y)}; pass a fitted model instead.")
     if groups is None:
         return min(wanted, len(y))
-    n_groups = len(np.unique(np.asarray(groups)))
+    n_groups = int(groups.max()) + 1
     if n_groups < 2:
         raise InputError(
             "cross-validation that keeps groups whole needs at least 2 groups; got 1; leave groups out, or pass a fitted model."
@@ -70,5 +73,32 @@ def _number_of_folds(wanted, y, groups):
     return min(wanted, n_groups)
 
 
+def _coded(groups, n):
+    """Number of each row's group, in sorted order where groups can be sorted; names of any kinds, 1 and "1" apart."""
+    values = groups.tolist() if hasattr(groups, "tolist") else list(groups)
+    if len(values) != n:
+        raise InputError(f"groups must have one entry for each of the {n} rows; got {len(values)}.")
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+            raise InputError(f"groups must name the group of every row; row {i} is {value!r}; give such rows a group of their own.")
+    names = list(dict.fromkeys(values))
+    with suppress(TypeError):
+        names.sort()
+    code = {name: k for k, name in enumerate(names)}
+    return np.array([code[value] for value in values])
+
+
 def _positions(rows):
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else rows.astype(np.intp)
+
+
+def _usable(splits, n):
+    """The splits, once there are some and each has rows to fit and rows held out, all within the data."""
+    if not splits:
+        raise InputError("cv must give at least one split into rows to fit and rows held out; it gives none.")
+    for k, (fit_rows, held_out) in enumerate(splits):
+        if not (len(fit_rows) and len(held_out)):
+            raise InputError(f"each split of cv needs rows to fit and rows held out; split {k} has {len(fit_rows)} and {len(held_out)}.")
+        if max(fit_rows.max(), held_out.max()) >= n:
+            raise InputError(f"the splits of cv must name rows below {n}; split {k} names {max(fit_rows.max(), held_out.max())}.")
+    return splits

@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant import arrays
+from calibrant.errors import InputError
 from calibrant.rows import n_rows, take_optional, take_rows
 
 __all__ = ["TrainingRows"]
@@ -29,6 +30,16 @@ class TrainingRows:
         """Those of the rows (default: all) that have a weight."""
         rows = np.arange(len(self.y)) if rows is None else rows
         return rows if self.weight is None else rows[self.weight[rows] > 0.0]
+
+    def counted_splits(self, splits):
+        """Pairs of rows to fit and held out, those of weight 0 left out; a split that then holds out no row is none."""
+        counted = [(self.counted(fit_rows), self.counted(held_out)) for fit_rows, held_out in splits]
+        counted = [pair for pair in counted if len(pair[1])]
+        if not counted or not all(len(fit_rows) for fit_rows, _ in counted):
+            raise InputError(
+                "sample_weight must leave each split of cv rows to fit, and some split rows held out; pass fewer zeros or folds."
+            )
+        return counted
 
     def X_of(self, rows):
         """Features of some rows; the very object given where they are all rows in order."""
