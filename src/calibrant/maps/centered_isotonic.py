@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.map import Map
 from calibrant._base.tags import MapTags
+from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 
 __all__ = ["CenteredIsotonic"]
@@ -61,4 +62,4 @@ class CenteredIsotonic(Map):
         self.value_ = smooth_ends(value, block_mass) if self.smooth_ends else value
 
     def _predict(self, score):
-        return np.interp(score, self.score_, self.value_)
+        return between_knots(score, self.score_, self.value_)

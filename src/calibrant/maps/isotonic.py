@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.map import Map
 from calibrant._base.tags import MapTags
+from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 
 __all__ = ["Isotonic"]
@@ -63,4 +64,4 @@ class Isotonic(Map):
         self.value_ = np.repeat(value, 2)
 
     def _predict(self, score):
-        return np.interp(score, self.score_, self.value_)
+        return between_knots(score, self.score_, self.value_)

@@ -7,6 +7,7 @@ from scipy.special import xlog1py, xlogy
 
 from calibrant._base.map import Map
 from calibrant._base.tags import MapTags
+from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.near_isotonic import near_isotonic_path
 from calibrant._kernels.pava import pool_ties
 
@@ -80,7 +81,7 @@ class NearIsotonic(Map):
         self.value_ = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
     def _predict(self, score):
-        return np.interp(score, self.score_, self.value_)
+        return between_knots(score, self.score_, self.value_)
 
 
 def _weighed(path, n):

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.calibrator import Calibrator
 from calibrant._base.tags import Tags
+from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._kernels.temperature import inverse_temperature
@@ -79,5 +80,5 @@ class IsotonicOneVsRest(Calibrator):
 
     def _predict_proba(self, record):
         Z = self._tempered(record)
-        columns = [np.interp(Z[:, k], score, value) for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))]
+        columns = [between_knots(Z[:, k], score, value) for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))]
         return normalise_rows(np.column_stack(columns))

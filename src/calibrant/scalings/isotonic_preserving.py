@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._base.calibrator import Calibrator
 from calibrant._base.tags import Tags
+from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 
 __all__ = ["IsotonicPreserving"]
@@ -67,7 +68,7 @@ class IsotonicPreserving(Calibrator):
 
     def _predict_proba(self, record):
         P = record.probabilities
-        out = np.interp(P, self.score_, self.value_)
+        out = between_knots(P, self.score_, self.value_)
         out += TIE_BREAK * P
         out /= out.sum(axis=1, keepdims=True)
         # Entries nearer to each other than rounding resolves may tie: the model's own label stays on top.
