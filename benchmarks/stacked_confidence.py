@@ -73,7 +73,7 @@ def measure(fit, test):
         for map_name, make_map in MAPS.items():
             if make().tags.domain == "real" and make_map().tags.domain == "unit":
                 continue
-            cal = cb.ConfidenceCalibrator(signal=make(), map=make_map()).fit(P, y, **own)
+            cal = cb.ConfidenceCalibrator(signal=make(), map=make_map(), per_class=False).fit(P, y, **own)
             found[f"{name}, {map_name}"] = scores(cal.predict_confidence(P_test, **own_test), right)
     return found
 

@@ -178,3 +178,21 @@ def _saved(npz):
     path = npz.parent / "m.calibrant"
     cb.Identity().fit([[0.5, 0.5]], [0]).save(path)
     return path
+
+
+def test_target_says_what_a_map_is_fitted_to(run, npz, tmp_path):
+    run("fit", npz, "--method", "platt", "--target", "answer", "-o", "answer.calibrant")
+    assert isinstance(cb.load(tmp_path / "answer.calibrant"), cb.ConfidenceCalibrator)
+    run("fit", npz, "--method", "platt", "--target", "classes", "-o", "classes.calibrant")
+    assert isinstance(cb.load(tmp_path / "classes.calibrant"), cb.OneVsRest)
+    assert "two classes" in run("fit", npz, "--method", "platt", "--target", "event", code=2).output
+    assert "--method isotonic" in run("evaluate", npz, "--target", "answer", code=2).output
+    output = run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant", code=2).output
+    assert "--target and --calibrator exclude each other" in output
+
+
+def test_an_old_name_of_a_method_is_told_its_new_one(run, npz, tmp_path):
+    for old, new, cls in (("one-vs-rest", "beta", cb.OneVsRest), ("isotonic-one-vs-rest", "temperature-isotonic", cb.IsotonicOneVsRest)):
+        result = run("fit", npz, "--method", old, "-o", f"{old}.calibrant")
+        assert f"Warning: --method {old} is called {new} now" in result.stderr
+        assert isinstance(cb.load(tmp_path / f"{old}.calibrant"), cls)

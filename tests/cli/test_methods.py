@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.cli.methods import make, methods
+from calibrant.cli.methods import RENAMED, make, methods
 from calibrant.errors import InputError
 
 
@@ -11,11 +11,14 @@ def test_names():
     assert isinstance(found["temperature"](), cb.TemperatureScaling)
     assert isinstance(found["identity"](), cb.Identity)
     assert isinstance(found["histogram-binning"]().map, cb.HistogramBinning)
-    assert "confidence" not in found
+    assert isinstance(found["temperature-isotonic"](), cb.IsotonicOneVsRest)
+    assert not {"confidence", *RENAMED} & set(found)
+    assert set(RENAMED.values()) <= set(found)
 
 
-def test_every_exported_map_has_a_name():
-    made = {type(m.map).__name__ for m in (make() for make in methods().values()) if isinstance(m, cb.ConfidenceCalibrator)}
+@pytest.mark.parametrize(("target", "wrapper"), [("classes", cb.OneVsRest), ("event", cb.OneVsRest), ("answer", cb.ConfidenceCalibrator)])
+def test_every_exported_map_has_a_name(target, wrapper):
+    made = {type(m.map).__name__ for m in (make() for make in methods(target).values()) if isinstance(m, wrapper)}
     exported = {n for n in cb.__all__ if isinstance(getattr(cb, n), type) and issubclass(getattr(cb, n), cb.Map)} - {"Map"}
     assert made == exported
 

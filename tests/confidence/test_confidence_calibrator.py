@@ -55,7 +55,7 @@ def test_the_rest_of_a_certain_row_is_shared_equally():
 def test_confidence_is_of_the_models_own_label_even_when_another_becomes_likelier():
     P = np.array([[0.6, 0.4]] * 50 + [[0.9, 0.1]] * 50)
     y = np.array([1] * 40 + [0] * 60)
-    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(prior_weight=0)).fit(P, y)
+    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(prior_weight=0), per_class=False).fit(P, y)
     np.testing.assert_allclose(cal.predict_confidence([[0.6, 0.4]]), 0.2)
     assert cal.predict([[0.6, 0.4]]).tolist() == [1]
 

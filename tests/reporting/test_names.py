@@ -2,7 +2,8 @@ import calibrant as cb
 from calibrant.reporting.names import shown_name
 
 
-def test_a_scaling_by_its_label_and_a_confidence_by_its_map():
+def test_each_by_the_label_it_declares():
     assert shown_name(cb.TemperatureScaling()) == "temperature scaling"
-    assert shown_name(cb.ConfidenceCalibrator(map=cb.Isotonic())) == "isotonic regression"
-    assert shown_name(cb.ConfidenceCalibrator().fit([[0.6, 0.4], [0.2, 0.8]], [0, 1])) == "isotonic regression"
+    assert shown_name(cb.OneVsRest(cb.Isotonic())) == "one-vs-rest isotonic regression"
+    assert shown_name(cb.ConfidenceCalibrator(map=cb.Isotonic())) == "confidence by isotonic regression"
+    assert shown_name(cb.ConfidenceCalibrator().fit([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [0, 1])) == "confidence by isotonic regression"

@@ -177,7 +177,7 @@ def test_cautions_name_sparse_and_absent_classes():
     ("options", "match"),
     [
         ({"calibrator": "temperature"}, "calibrator must be"),
-        ({"calibrator": cb.Isotonic()}, "ConfidenceCalibrator"),
+        ({"calibrator": cb.Isotonic().fit([0.1, 0.9], [0, 1])}, "fitted Isotonic, a map"),
         ({"test": 3}, "test must be"),
         ({"y": None}, "y must be the true labels"),
     ],

@@ -37,6 +37,6 @@ def test_kernel_densities_need_it_when_probabilities_crowd_at_one():
     y = (rng.random(6000) > p).astype(int)
     errors = []
     for signal in (TopProbability(), LogOdds()):
-        cal = ConfidenceCalibrator(signal=signal, map=KernelDensity(), inputs="logit").fit(logits, y)
+        cal = ConfidenceCalibrator(signal=signal, map=KernelDensity(), per_class=False, inputs="logit").fit(logits, y)
         errors.append(np.abs(cal.predict_confidence(logits) - p).mean())
     assert errors[1] < 0.02 < 0.05 < errors[0]

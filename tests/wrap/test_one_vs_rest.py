@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant import Beta, HistogramBinning, Isotonic, OneVsRest, Platt, TemperatureScaling
+from calibrant import Beta, HistogramBinning, Isotonic, Map, OneVsRest, Platt, TemperatureScaling, load
 from calibrant.errors import InputError
+from calibrant.predictions import read
 
 
 @pytest.fixture
@@ -15,7 +16,8 @@ def data():
 
 def test_each_class_has_its_own_map_then_rows_are_renormalised(data):
     P, y = data
-    raw = np.column_stack([Beta().fit(P[:, k], y == k).predict(P[:, k]) for k in range(3)])
+    p = read(P).probabilities  # the sums of the rows are 1 but for rounding, which the fit of a map may magnify
+    raw = np.column_stack([Beta().fit(p[:, k], y == k).predict(p[:, k]) for k in range(3)])
     np.testing.assert_allclose(OneVsRest().fit(P, y).predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-8)
 
 
@@ -30,11 +32,51 @@ def test_two_classes_take_one_map_and_its_complement():
 
 
 def test_rows_where_every_map_says_zero_fall_back_on_the_model():
-    P = np.array([[0.8, 0.1, 0.1]] * 4 + [[0.1, 0.8, 0.1]] * 4 + [[0.1, 0.1, 0.8]] * 4)
-    cal = OneVsRest(HistogramBinning(n_bins=2, prior_weight=0.0)).fit(P, np.repeat([0, 1, 2], 4))
+    P = np.array([[0.8, 0.1, 0.1]] * 25 + [[0.1, 0.8, 0.1]] * 25 + [[0.1, 0.1, 0.8]] * 25)
+    cal = OneVsRest(HistogramBinning(n_bins=2, prior_weight=0.0)).fit(P, np.repeat([0, 1, 2], 25))
     row = [[0.3, 0.3, 0.4]]
     assert [m.predict(row[0]).max() for m in cal.maps_] == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(cal.predict_proba(row), row)
+
+
+def test_rows_where_every_map_says_next_to_zero_are_shared_all_the_same(data):
+    class Tiny(Map):
+        def _fit(self, score, correct, weight):
+            pass
+
+        def _predict(self, score):
+            return np.where(score > 0.5, 5e-324, 0.0)
+
+    Q = OneVsRest(Tiny()).fit(*data).predict_proba([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
+    np.testing.assert_array_equal(Q, [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def test_a_class_of_few_rows_keeps_its_probability_before_renormalising(data):
+    P, y = data
+    few = np.flatnonzero(y == 2)[:24]
+    rows = np.concatenate([np.flatnonzero(y != 2), few])
+    cal = OneVsRest(Platt()).fit(P[rows], y[rows])
+    raw = np.column_stack([Platt().fit(P[rows, k], y[rows] == k).predict(P[:, k]) if k < 2 else P[:, k] for k in range(3)])
+    np.testing.assert_allclose(cal.predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-6)
+    assert cal.status_ == "converged; 1 of 3 classes as they are"
+    twice = OneVsRest(Platt()).fit(P[rows], y[rows], sample_weight=np.where(y[rows] == 2, 2.0, 1.0))
+    assert twice.status_ == "converged"
+
+
+def test_few_rows_of_every_class_change_nothing_and_two_classes_always_have_their_map():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(3), 60)
+    np.testing.assert_allclose(OneVsRest(Isotonic()).fit(P, np.arange(60) % 3).predict_proba(P), P, rtol=1e-12)
+    p, y = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
+    np.testing.assert_array_equal(OneVsRest(Isotonic()).fit(p, y).predict_proba(p)[:, 1], Isotonic().fit(p, y).predict(p))
+
+
+def test_a_class_of_few_rows_is_saved_with_the_others(data, tmp_path):
+    P, y = data
+    rows = np.flatnonzero((y != 2) | (np.cumsum(y == 2) <= 10))
+    cal = OneVsRest(Platt()).fit(P[rows], y[rows])
+    again = load(cal.save(tmp_path / "m.calibrant"))
+    np.testing.assert_array_equal(again.predict_proba(P), cal.predict_proba(P))
 
 
 def test_absent_class_keeps_the_mass_the_model_gave_it(data):

@@ -74,7 +74,7 @@ def separations(problem, name, scores):
 
 def top_label(make):
     """A baseline that maps the model's top score."""
-    return lambda: cb.ConfidenceCalibrator(map=make())
+    return lambda: cb.ConfidenceCalibrator(map=make(), per_class=False)
 
 
 #: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the paper lacks.

@@ -62,7 +62,7 @@ def calibrators():
 
 
 def _confidence(signal, make_map):
-    return cb.ConfidenceCalibrator(signal=signal(), map=make_map(), inputs="logit")
+    return cb.ConfidenceCalibrator(signal=signal(), map=make_map(), per_class=False, inputs="logit")
 
 
 def run(outputs, seed):

@@ -32,6 +32,8 @@ class Saved:
     """Mixin: ``save(path)``, and a place in the registry of classes that may be loaded."""
 
     registry: ClassVar[dict[str, type]] = {}
+    #: What parameters younger than a file were before they came, where that is not their default.
+    older_defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -217,8 +219,7 @@ def _decode_object(node, archive):
     if odd:
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
     out = object.__new__(cls)
-    # A parameter younger than the file has its default, which keeps what older versions did.
+    # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
     parameters = inspect.signature(cls).parameters.values()
-    vars(out).update({p.name: p.default for p in parameters if p.default is not p.empty and p.name not in state})
-    vars(out).update(state)
+    vars(out).update({p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state)
     return out

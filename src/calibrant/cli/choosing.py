@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import click
 
 import calibrant
-from calibrant.cli.methods import make, methods, regression_methods
+from calibrant.cli.methods import RENAMED, TARGETS, make, methods, regression_methods
 from calibrant.cli.options import FILE
 from calibrant.cli.reading import column_order
 from calibrant.cli.tables import progress
@@ -13,7 +13,7 @@ from calibrant.errors import InputError
 from calibrant.reporting import after
 from calibrant.reporting.regression import after as after_forecasts
 
-__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_option", "method_options", "reported", "saved"]
+__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "reported", "saved"]
 
 N_SPLITS = 5
 WORDS = {"logit": "logits", "probability": "probabilities"}
@@ -30,7 +30,10 @@ class _MethodType(click.ParamType):
     name = "name"
 
     def convert(self, value, param, ctx):
-        """The name, checked."""
+        """The name, checked; an old one as it is called now."""
+        if value in RENAMED:
+            click.echo(f"Warning: --method {value} is called {RENAMED[value]} now; use that name.", err=True)
+            return RENAMED[value]
         if value not in methods() and value not in regression_methods():
             known = f"{', '.join(methods())}; for forecasts: {', '.join(regression_methods())}"
             self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
@@ -38,22 +41,28 @@ class _MethodType(click.ParamType):
 
 
 def method_option(words):
-    """``--method NAME``."""
-    return click.option("--method", type=_MethodType(), metavar="NAME", help=words)
+    """``--method NAME`` and ``--target``, the question that a map answers."""
+    target = click.option(
+        "--target", type=click.Choice(list(TARGETS)),
+        help="What a map named by --method is fitted to: the event (two classes) or each class, by default, or whether the model's own "
+        "answer is right.",
+    )  # fmt: skip
+    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target(command))
 
 
 def method_options(command):
-    """``--method`` and ``--calibrator``, which exclude each other."""
+    """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
     command = click.option("--calibrator", type=FILE, metavar="FILE", help="A calibrator saved by `calibrant fit`, applied as it is.")(
         command
     )
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def saved(path, method=None):
-    """The calibrator of a file, of classes or of forecasts; None for None. A method named beside it is wrong usage."""
-    if method is not None and path is not None:
-        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
+def saved(path, method=None, target=None):
+    """The calibrator of a file, of classes or of forecasts; None for None. A method or target named beside it is wrong usage."""
+    for option, value in (("--method", method), ("--target", target)):
+        if value is not None and path is not None:
+            raise click.UsageError(f"{option} and --calibrator exclude each other; pass one.")
     if path is None:
         return None
     loaded = calibrant.load(path)
@@ -73,15 +82,28 @@ def fitting(calibrator, data):
     return data
 
 
-def chosen(method, loaded, data, default=None):
+def chosen(method, loaded, data, default=None, target=None):
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
     named, resolve, _, words = TASKS[data.task]
+    if target is not None:
+        _check_target(target, method, data)
     if method is not None and method not in named():
         raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")
     fitting(loaded, data)
     if loaded is not None:
         return loaded
-    return make(method, data.task) if method is not None else resolve(None if default is None else default())
+    return make(method, data.task, target or "classes") if method is not None else resolve(None if default is None else default())
+
+
+def _check_target(target, method, data):
+    if data.task == "regression":
+        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
+    if method is None:
+        raise click.UsageError("--target says what the map of --method is fitted to; name one, such as --method isotonic.")
+    if target == "event" and data.values.ndim > 1 and data.values.shape[1] > 2:
+        raise click.UsageError(
+            f"--target event is for two classes; {data.path.name} has {data.values.shape[1]}; leave it out, or say classes."
+        )
 
 
 def reported(data, calibrator, *, test=None, n_bins=None, **options):

@@ -22,7 +22,7 @@ __all__ = ["evaluate"]
 @table_options
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
-def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
+def evaluate(source, method, target, calibrator, columns, bins, as_json, **tables):
     """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).
@@ -41,17 +41,17 @@ def evaluate(source, method, calibrator, columns, bins, as_json, **tables):
     """
     tables = Tables(**tables)
     if tables.asked(source):
-        if method is not None or calibrator is not None:
-            raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
+        if method is not None or calibrator is not None or target is not None:
+            raise click.UsageError("--method, --target and --calibrator go with one file that is read whole; leave them out for tables.")
         evaluate_tables(source, tables, columns, bins, as_json)
         return
-    _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, calibrator, columns, bins, as_json)
+    _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, target, calibrator, columns, bins, as_json)
 
 
-def _evaluate_file(file, method, calibrator, columns, bins, as_json):
-    loaded = saved(calibrator, method)
+def _evaluate_file(file, method, target, calibrator, columns, bins, as_json):
+    loaded = saved(calibrator, method, target)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    fitted = chosen(method, loaded, data, default=calibrant.Identity)
+    fitted = chosen(method, loaded, data, default=calibrant.Identity, target=target)
     with fold_progress(fitted) as step:
         summary = reported(data, fitted, n_bins=bins, title=shown(file.name), progress=step).to_dict()
     if as_json:

@@ -22,7 +22,7 @@ __all__ = ["fit"]
 @method_option("Calibrator (default: the automatic choice); a wrong name lists all.")
 @column_options()
 @force_option
-def fit(file, output, method, columns, force):
+def fit(file, output, method, target, columns, force):
     """Fit a calibrator on FILE and save it.
 
     FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
@@ -30,13 +30,14 @@ def fit(file, output, method, columns, force):
     \b
     Examples:
       calibrant fit predictions.npz -o model.calibrant
-      calibrant fit predictions.csv --label outcome --method isotonic
+      calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
+      calibrant fit answers.csv --method isotonic --target answer           whether the answer is right
       calibrant fit logits.npz --logits logits --force
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
     refuse_existing(output, force, file)
     data = read_file(file, columns)
-    calibrator = chosen(method, None, data)
+    calibrator = chosen(method, None, data, target=target)
     with working("fitting"):
         fitted, said = FITS[data.task](calibrator, data)
     fitted.save(output, overwrite=force)

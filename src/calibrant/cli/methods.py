@@ -5,34 +5,46 @@ import re
 
 import calibrant
 from calibrant.errors import InputError
+from calibrant.wrap.as_calibrator import as_calibrator
 
-__all__ = ["make", "methods", "regression_methods"]
+__all__ = ["RENAMED", "TARGETS", "make", "methods", "regression_methods"]
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
+#: Names that would say twice what a map's name says: a map goes one-vs-rest, so OneVsRest() is beta, and isotonic is not IROvA-TS.
+RENAMED = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
+#: What a map is fitted to, by the question asked of it: the event or each class, or whether the model's own answer is right.
+TARGETS = {
+    "event": as_calibrator,
+    "classes": as_calibrator,
+    "answer": lambda map: calibrant.ConfidenceCalibrator(map=map),
+}
 
 
-def methods() -> dict:
+def methods(target="classes") -> dict:
     """Name to a function of no arguments that makes the calibrator.
 
-    A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator"; a map's is its own and stands for a
-    ConfidenceCalibrator with that map. Those that cannot be made without arguments (wrappers) or need a reference set are left out.
+    A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
+    that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. Those that cannot be made without
+    arguments (wrappers) or need a reference set are left out.
 
     Examples
     --------
     >>> methods()["temperature"]()
     TemperatureScaling()
     >>> methods()["isotonic"]()
+    OneVsRest(map=Isotonic())
+    >>> methods("answer")["isotonic"]()
     ConfidenceCalibrator(map=Isotonic())
     """
     found = {}
     for cls in _exported(calibrant.Calibrator):
         if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and _takes_arrays(cls()):
-            found[_kebab(cls.__name__)] = cls
+            name = _kebab(cls.__name__)
+            found[RENAMED.get(name, name)] = cls
     for cls in _exported(calibrant.Map):
         if _makes_itself(cls):
-            name = _kebab(cls.__name__)
-            found[name if name not in found else f"{name}-confidence"] = _with_map(cls)
+            found[_kebab(cls.__name__)] = _with_map(cls, TARGETS[target])
     return dict(sorted(found.items()))
 
 
@@ -47,15 +59,15 @@ def regression_methods() -> dict:
     return dict(sorted((_kebab(cls.__name__), cls) for cls in _exported(calibrant.RegressionCalibrator) if _makes_itself(cls)))
 
 
-def make(name, task="classification"):
-    """The calibrator of that name, unfitted.
+def make(name, task="classification", target="classes"):
+    """The calibrator of that name, unfitted; a map's for the target.
 
     Examples
     --------
     >>> make("identity"), make("interval", "regression")
     (Identity(), IntervalCalibration())
     """
-    found = methods() if task == "classification" else regression_methods()
+    found = methods(target) if task == "classification" else regression_methods()
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()
@@ -76,8 +88,8 @@ def _takes_arrays(calibrator):
     return tags.output != "distribution" and not tags.uses_features and not tags.needs_reference
 
 
-def _with_map(cls):
-    return lambda: calibrant.ConfidenceCalibrator(map=cls())
+def _with_map(cls, wrapped):
+    return lambda: wrapped(cls())
 
 
 def _kebab(name):

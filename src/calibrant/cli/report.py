@@ -29,7 +29,7 @@ __all__ = ["report"]
 @column_options()
 @force_option
 @click.pass_context
-def report(ctx, file, output, method, calibrator, test, gates, time, by, title, bins, as_json, columns, force):
+def report(ctx, file, output, method, target, calibrator, test, gates, time, by, title, bins, as_json, columns, force):
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
     "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given.
@@ -43,12 +43,12 @@ def report(ctx, file, output, method, calibrator, test, gates, time, by, title, 
       calibrant report log.parquet --time when --by model
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
-    loaded = saved(calibrator, method)
+    loaded = saved(calibrator, method, target)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
     refuse_existing(output, force, file, test, calibrator)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    fitted = chosen(method, loaded, data)
+    fitted = chosen(method, loaded, data, target=target)
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
     measured = data if held_out is None else held_out
     options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or (test or file).name)}

@@ -9,6 +9,7 @@ from calibrant._base.class_rates import ClassRates
 from calibrant._base.interval import require_level
 from calibrant._base.record import Record
 from calibrant._kernels.intervals import beta_interval
+from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read
 
@@ -95,12 +96,11 @@ def _methods(calibrator, n_classes):
     require_fitted(calibrator, "classes_")
     if len(calibrator.classes_) != n_classes:
         raise InputError(f"calibrator was fitted on {len(calibrator.classes_)} classes and P has {n_classes}; pass the P it belongs to.")
-    shared = getattr(calibrator, "map_", None)
-    if shared is None and not hasattr(calibrator, "maps_"):
+    if not isinstance(calibrator, ConfidenceCalibrator):
         method[:] = calibrator.tags.label or type(calibrator).__name__
         return method, bandwidth
     for k in range(n_classes):
-        fitted = calibrator.maps_.get(k) if shared is None else shared
+        fitted = calibrator.map_of(k)
         method[k] = "class rate" if fitted is None else getattr(fitted, "method_", fitted.tags.label)
         bandwidth[k] = getattr(fitted, "bandwidth_", np.nan)
     return method, bandwidth

@@ -1,10 +1,13 @@
 """A signal, then a map: the general calibrator of the top label's confidence."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator
 from calibrant._base.class_rates import ClassRates
+from calibrant._base.kinds import require_map
 from calibrant._base.signal import fitted_signal
 from calibrant._base.tags import Tags
 from calibrant._kernels.groups import rows_by_group
@@ -26,23 +29,25 @@ class ConfidenceCalibrator(Calibrator):
         Default :class:`TopProbability`.
     map : Map, optional
         Default :class:`Isotonic`.
-    per_class : bool, default False
-        One map for each predicted class ("top-label" calibration). A class with fewer than 5 right or 5 wrong rows gets its own rate
+    per_class : bool, optional
+        One map for each predicted class ("top-label" calibration), or one for all. Default: for each with two classes, so that "sure of
+        yes" and "sure of no" are never pooled, and one for all with more. A class with fewer than 5 right or 5 wrong rows gets its own rate
         (right + 1/2) / (n + 1) as a constant confidence, with a warning that says how few; one never predicted gets the rate of all rows.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    signal_, map_ : the fitted parts; ``map_`` is None with ``per_class=True``.
-    maps_ : dict from the position of a class to its fitted map; empty without ``per_class``.
+    signal_, map_ : the fitted parts; ``map_`` is None where each predicted class has a map of its own.
+    maps_ : dict from the position of a class to its fitted map; empty where one serves all.
     rate_ : (K,) constant confidence of the classes without a map, or None.
 
     Notes
     -----
-    Use it when the question is "how far can I trust this answer?". For all class probabilities use a scaling. The whole vector it
-    offers gives the predicted class its confidence and shares the rest in proportion. Overall numbers can hide a class whose confidences
-    mean little: ``per_class=True`` repairs it where there are some hundred rows of that class.
+    Use it when the question is "how far can I trust this answer?". How likely an event is, is another question: for all class
+    probabilities use a scaling, or a map in :class:`OneVsRest`. The whole vector it offers gives the predicted class its confidence and
+    shares the rest in proportion. Overall numbers can hide a class whose confidences mean little: ``per_class=True`` repairs it where
+    there are some hundred rows of that class.
 
     References
     ----------
@@ -50,13 +55,15 @@ class ConfidenceCalibrator(Calibrator):
 
     Examples
     --------
-    >>> P = [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]]
+    >>> P = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.7, 0.0]]
     >>> cal = ConfidenceCalibrator(map=HistogramBinning(n_bins=1, prior_weight=0)).fit(P, [0, 1, 1, 1])
-    >>> cal.predict_confidence([[0.9, 0.1]]).tolist()
+    >>> cal.predict_confidence([[0.9, 0.1, 0.0]]).tolist()
     [0.75]
     """
 
-    def __init__(self, *, signal=None, map=None, per_class=False, inputs="probability", classes=None):
+    older_defaults: ClassVar[dict[str, Any]] = {"per_class": False}
+
+    def __init__(self, *, signal=None, map=None, per_class=None, inputs="probability", classes=None):
         self.signal = signal
         self.map = map
         self.per_class = per_class
@@ -69,27 +76,31 @@ class ConfidenceCalibrator(Calibrator):
         needs = (self.signal or TopProbability()).tags
         return Tags(
             output="confidence",
-            random=needs.random or (self.map or Isotonic()).tags.random,
+            random=needs.random or self._template().tags.random,
             uses_features=needs.uses_features,
             needs_reference=needs.needs_reference,
-            label="top-label confidence",
+            label=f"confidence by {self._template().tags.label or type(self._template()).__name__}",
         )
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(map=HistogramBinning()), cls(per_class=True), cls(map=KernelDensity(), per_class=True)]
+        return [cls(), cls(map=HistogramBinning(), per_class=False), cls(per_class=True), cls(map=KernelDensity(), per_class=True)]
+
+    def _template(self):
+        return Isotonic() if self.map is None else require_map(self.map)
 
     def _fit(self, record):
         signal = TopProbability() if self.signal is None else self.signal
-        _check_domains(signal, Isotonic() if self.map is None else self.map)
+        _check_domains(signal, self._template())
         self.signal_ = fitted_signal(signal, record)
         self._fit_map(record, self.signal_._score(record))
 
     def _fit_map(self, record, score):
         """What comes after the signal, from its scores of the record."""
-        template = Isotonic() if self.map is None else self.map
+        template = self._template()
         self.map_, self.maps_, self.rate_ = None, {}, None
-        if self.per_class:
+        per_class = record.n_classes == 2 if self.per_class is None else self.per_class
+        if per_class:
             self._fit_classes(template, record, score)
         else:
             self.map_ = clone(template).fit(score, record.correct, sample_weight=record.weight)
@@ -107,6 +118,10 @@ class ConfidenceCalibrator(Calibrator):
             own = group >= 0
             rows = score[own], record.correct[own], record.weights[own], group[own]
             self.maps_ = dict(zip(enough.tolist(), template._fit_groups(*rows, len(enough)), strict=True))
+
+    def map_of(self, k):
+        """The fitted map of the class at position k: its own or the one for all; None where it has a constant rate."""
+        return self.maps_.get(k) if self.map_ is None else self.map_
 
     def _predict_confidence(self, record):
         score = self.signal_._score(record)

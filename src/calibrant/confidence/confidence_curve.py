@@ -7,6 +7,7 @@ import numpy as np
 from calibrant._base.calibrator import require_fitted
 from calibrant._base.record import Record
 from calibrant._kernels import bandwidth_search, bins, intervals, kernel_sums
+from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read
 
@@ -62,8 +63,8 @@ def confidence_curve(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     calibrator : fitted Calibrator
-        With a map over a score, its curve at 201 scores from the smallest to the largest; otherwise (scalings) a cloud, the confidence
-        of every row over its top probability.
+        With one map over a score for these rows, its curve at 201 scores from the smallest to the largest; otherwise (scalings, or all
+        rows where each class has its own map) a cloud, the confidence of every row over its score, or its top probability.
     target : a class label, optional
         The predicted class; default all rows together.
     n_bins : int, default 10
@@ -91,7 +92,7 @@ def confidence_curve(
     --------
     >>> from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
     >>> y, P = [1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]
-    >>> curve = confidence_curve(y, P, ConfidenceCalibrator().fit(P, y), 1, n_bins=2)
+    >>> curve = confidence_curve(y, P, ConfidenceCalibrator(per_class=False).fit(P, y), 1, n_bins=2)
     >>> curve.bars.n.tolist(), curve.bars.rate.tolist()
     ([4.0], [0.75])
     """
@@ -112,36 +113,31 @@ def confidence_curve(
     signal = getattr(calibrator, "signal_", None)
     score = record.confidence if signal is None else signal._score(record)
     weight, correct = record.weights, record.correct
-    fitted = _map_of(calibrator, k)
-    points = _points(calibrator, fitted, signal, record, score, level)
+    cloud = not (isinstance(calibrator, ConfidenceCalibrator) and (k is not None or calibrator.map_ is not None))
+    points = _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
     right = float(weight @ correct)
     return ConfidenceCurve(
         target,
         points,
         _bars(score, correct, weight, n_bins, level),
-        signal is None,
+        cloud,
         float(weight.sum()),
         right,
         float(weight.sum()) - right,
     )
 
 
-def _map_of(calibrator, k):
-    shared = getattr(calibrator, "map_", None)
-    return shared if shared is not None else getattr(calibrator, "maps_", {}).get(k)
+def _cloud(calibrator, record, score):
+    order = np.argsort(score, kind="stable")
+    at, none = score[order], np.full(len(score), np.nan)
+    densities = _densities(at, score, record.correct, record.weights, np.nan)
+    return ConfidencePoints(at, calibrator._confidence(record)[order], none, none, *densities)
 
 
-def _points(calibrator, fitted, signal, record, score, level):
-    if signal is None:
-        order = np.argsort(score, kind="stable")
-        at, confidence = score[order], calibrator._confidence(record)[order]
-    else:
-        at = np.linspace(score.min(), score.max(), POINTS)
-        rate = calibrator.rate_[record.predicted[0]] if getattr(calibrator, "rate_", None) is not None else np.nan
-        confidence = np.full(POINTS, rate) if fitted is None else fitted.predict(at)
-    low = high = np.full(len(at), np.nan)
-    if hasattr(fitted, "interval"):
-        low, high = fitted.interval(at, level)
+def _curve(calibrator, k, record, score, level):
+    fitted, at = calibrator.map_of(k), np.linspace(score.min(), score.max(), POINTS)
+    confidence = np.full(POINTS, calibrator.rate_[k]) if fitted is None else fitted.predict(at)
+    low, high = fitted.interval(at, level) if hasattr(fitted, "interval") else np.full((2, POINTS), np.nan)
     right, wrong = _densities(at, score, record.correct, record.weights, getattr(fitted, "bandwidth_", np.nan))
     return ConfidencePoints(at, confidence, low, high, right, wrong)
 

@@ -40,7 +40,8 @@ class GeometricCalibrator(Calibrator):
         For "paper": each distinct value of the signal counts once, as in the authors' code, however many rows have it. Weights then do
         not mean repetition.
     per_class : bool, default False
-        A fit of its own for each predicted class. One with fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a
+        A fit of its own for each predicted class; ask for it with two classes that are not alike, such as a rare event, where "sure of yes"
+        and "sure of no" are else pooled. A class with fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a
         warning.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional

@@ -61,7 +61,8 @@ class HokiCalibrator(Calibrator):
     -----
     At a fixed point the calibration error of the fitted rows on these very bins is 0 by construction: never report it. Few bins hold
     rows, so the confidences may be nearly constant; read their spread beside any calibration error, and the log loss. Confidences jump
-    at the edges of bins and need not rise with the stability; for a monotone, proper-scoring use of the same evidence take
+    at the edges of bins and need not rise with the stability. All predicted classes are pooled, as published: with two classes that are not
+    alike, such as a rare event, take ``PerClass(HokiCalibrator())``. For a monotone, proper-scoring use of the same evidence take
     ``ConfidenceCalibrator(signal=LabelStability(), map=Isotonic())``.
 
     Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration error by at most .002 on three networks,

@@ -40,7 +40,7 @@ class ConfidenceCurveDisplay:
     --------
     >>> import calibrant as cb
     >>> y, P = [1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]
-    >>> display = ConfidenceCurveDisplay(confidence_curve(y, P, cb.ConfidenceCalibrator().fit(P, y)))
+    >>> display = ConfidenceCurveDisplay(confidence_curve(y, P, cb.ConfidenceCalibrator(per_class=False).fit(P, y)))
     >>> display.curve.right
     3.0
     """

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.reporting.own_label import own_label
 from calibrant.scalings.identity import Identity
-from calibrant.select.default import default_calibrator
+from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["Compared", "compare", "is_fitted", "resolve"]
@@ -33,15 +32,8 @@ class Compared:
 
 
 def resolve(calibrator):
-    """The calibrator meant: the default for None, an instance of a class."""
-    calibrator = default_calibrator() if calibrator is None else calibrator
-    calibrator = calibrator() if isinstance(calibrator, type) else calibrator
-    if not isinstance(calibrator, Calibrator):
-        raise InputError(
-            f"calibrator must be a calibrator such as TemperatureScaling(), fitted or not; got {type(calibrator).__name__}; "
-            "put a map inside ConfidenceCalibrator(map=...)."
-        )
-    return calibrator
+    """The calibrator meant: the default for None, an instance of a class, one-vs-rest for a map."""
+    return as_calibrator(calibrator, fitted=True)
 
 
 def is_fitted(calibrator):

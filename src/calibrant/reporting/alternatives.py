@@ -12,15 +12,15 @@ __all__ = ["alternatives", "best", "several"]
 NOTHING = {"value": None, "low": None, "high": None}
 
 
-def several(calibrator) -> dict | None:
-    """{name: calibrator} where a list, tuple or dictionary of them was given; None for a single one."""
+def several(calibrator, resolve) -> dict | None:
+    """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved; None for a single one."""
     if isinstance(calibrator, Mapping):
-        named = {str(name): value for name, value in calibrator.items()}
+        named = {str(name): resolve(value) for name, value in calibrator.items()}
     elif isinstance(calibrator, list | tuple):
         named = {}
         for value in calibrator:
-            made = value() if isinstance(value, type) else value
-            name = shown_name(made) if hasattr(made, "tags") else type(made).__name__
+            made = resolve(value)
+            name = shown_name(made)
             named[name if name not in named else f"{name} ({len(named) + 1})"] = made
     else:
         return None

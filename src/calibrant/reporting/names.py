@@ -4,14 +4,13 @@ __all__ = ["shown_name"]
 
 
 def shown_name(calibrator) -> str:
-    """The name in tables and sentences: that of its map for a confidence calibrator.
+    """The name in tables and sentences: the label that its tags declare.
 
     Examples
     --------
     >>> from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
     >>> from calibrant.maps.histogram_binning import HistogramBinning
     >>> shown_name(ConfidenceCalibrator(map=HistogramBinning()))
-    'histogram binning'
+    'confidence by histogram binning'
     """
-    part = getattr(calibrator, "map_", None) or getattr(calibrator, "map", None)
-    return getattr(getattr(part, "tags", None), "label", "") or calibrator.tags.label or type(calibrator).__name__
+    return calibrator.tags.label or type(calibrator).__name__

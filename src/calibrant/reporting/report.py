@@ -77,9 +77,10 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     std : (n,) or (n, d), optional
         Given, P holds the means of normal forecasts, and the report is about error bars; so it is where P is a forecast or ``calibrator``
         one of forecasts, which also allows a pair (mean, std).
-    calibrator : Calibrator or regression calibrator, optional
+    calibrator : Calibrator, Map or regression calibrator, optional
         Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted: applied as it is; pass rows
-        it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared.
+        it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared. A map goes
+        one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``times``,
         ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see

@@ -25,10 +25,10 @@ def summarise(
     ----------
     y : (n,) true labels
     P : (n, K), or (n,) for binary
-    calibrator : Calibrator, optional
+    calibrator : Calibrator or Map, optional
         Unfitted (or a class, or None for the default): calibrated out of fold. Fitted: applied as it is.
         ``Identity()``: only the predictions as they are. A list or {name: calibrator}: all are compared on the same rows, and the
-        report is about the one with the lowest log loss (best of several, so a little lucky).
+        report is about the one with the lowest log loss (best of several, so a little lucky). A map goes one-vs-rest.
     test : (y_test, P_test) or (y_test, P_test, weight_test), optional
         Fit on all of ``y, P`` and measure on these rows instead.
     inputs : {"probability", "logit"}, optional
@@ -76,8 +76,7 @@ def summarise(
     >>> summary["data"]["n"], summary["calibrator"]["evaluation"]
     (6.0, 'out-of-fold')
     """
-    named = several(calibrator)
-    named = {"": resolve(calibrator)} if named is None else {name: resolve(one) for name, one in named.items()}
+    named = several(calibrator, resolve) or {"": resolve(calibrator)}
     first = next(iter(named.values()))
     inputs = inputs or first.inputs
     if classes is None:

@@ -9,10 +9,10 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._base.default import default_calibrator
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
 from calibrant.predictions import reference_pair
+from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.wrap.routing import fit_router, routed
 from calibrant.wrap.splits import make_splits, refuse_prefit, refuse_small_folds
@@ -29,9 +29,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     model : classifier
         Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
         is, so that ``fit`` takes calibration data, which the model must not have seen.
-    calibrator : Calibrator, optional
+    calibrator : Calibrator or Map, optional
         Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function`` is calibrated where it has one;
-        a model without ``predict_proba`` is always calibrated that way.
+        a model without ``predict_proba`` is always calibrated that way. A map goes one-vs-rest (:class:`OneVsRest`).
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means stratified folds, which keep groups whole where ``groups`` is given. With a
         fitted model, any value but None fits clones of it afresh (a ``FrozenEstimator`` is never refitted).
@@ -130,7 +130,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         data = TrainingRows(X, y, sample_weight)
         models = self._to_fit()
         params, split_params = routed(self, models, data.weight, groups, fit_params)
-        template = default_calibrator() if self.calibrator is None else self.calibrator
+        template = as_calibrator(self.calibrator)
         if models:
             self._cross_fit(template, data, params["model"], split_params, reference)
         else:

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant.arrays import weights
 from calibrant.predictions import read
+from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.out_of_fold import out_of_fold
 from calibrant.wrap.splits import make_splits
 
@@ -19,8 +20,8 @@ def cross_fitted(
 
     Parameters
     ----------
-    calibrator : Calibrator
-        Cloned for each fold, and left as it is.
+    calibrator : Calibrator or Map
+        Cloned for each fold, and left as it is. A map goes one-vs-rest.
     P : (n, K), or (n,) for binary
     y : (n,) labels
     cv : int, splitter, or iterable of (rows to fit, rows held out), default 5
@@ -61,6 +62,7 @@ def cross_fitted(
     >>> Q.shape
     (20, 2)
     """
+    calibrator = as_calibrator(calibrator)
     inputs = calibrator.inputs if inputs is None else inputs
     classes = calibrator.classes if classes is None else classes
     record = read(P, y, inputs=inputs, classes=classes, X=X, reference=reference)

@@ -4,12 +4,16 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._base.calibrator import Calibrator
-from calibrant._base.tags import Tags
-from calibrant.errors import InputError
+from calibrant._base.kinds import require_map
+from calibrant._base.map import Map
+from calibrant._base.tags import MapTags, Tags
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
 
 __all__ = ["OneVsRest"]
+
+#: With fewer rows than this of its own, a class among three or more keeps its probability: a map of so few does more harm than good.
+MIN_ROWS = 25
 
 
 class OneVsRest(Calibrator):
@@ -17,7 +21,7 @@ class OneVsRest(Calibrator):
 
     .. math:: Q_{ik} = \frac{g_k(P_{ik})}{\sum_j g_j(P_{ij})}
 
-    with two classes one map of P(class 1) and its complement.
+    with two classes one map of the event, P(second class), and its complement.
 
     Parameters
     ----------
@@ -28,13 +32,18 @@ class OneVsRest(Calibrator):
 
     Attributes
     ----------
-    maps_ : list of the fitted maps, one for each class (one in all for two classes), None for a class absent from the labels.
+    maps_ : list of the fitted maps, one for each class (one in all for two classes); one that changes nothing for a class of fewer
+        than 25 rows, and None for a class absent from the labels.
+    status_ : "converged" or how the maps ended, and how many classes have fewer than 25 rows.
 
     Notes
     -----
     Each class's own probability is made right, at the price of K separate fits and of the renormalisation, which disturbs them a little;
-    with many classes and few rows of each a whole-vector scaling is better. A class absent from the labels keeps the probability the model
-    gave it, and the others share the rest. Where every map says 0, they share it in proportion to P (equally if that is 0 too).
+    with many classes and few rows of each a whole-vector scaling is better. Of three classes or more, one with fewer than 25 rows (weights
+    count) enters the renormalisation with the probability the model gave it, for a map of so few does more harm than good; two classes
+    always have their map. A class absent from the labels keeps the model's probability exactly, and the others share the rest. Where every
+    map says 0, they share it in proportion to P (equally if that is 0 too). A map given where a calibrator is wanted (to a report, to
+    ``CalibratedClassifier``, by name on the command line) is put in this wrapper.
 
     References
     ----------
@@ -42,8 +51,8 @@ class OneVsRest(Calibrator):
 
     Examples
     --------
-    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.2, 0.2, 0.6], [0.1, 0.3, 0.6], [0.5, 0.4, 0.1]]
-    >>> cal = OneVsRest(Platt()).fit(P, [0, 1, 1, 2, 2, 0])
+    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.2, 0.2, 0.6], [0.1, 0.3, 0.6], [0.5, 0.4, 0.1]] * 13
+    >>> cal = OneVsRest(Platt()).fit(P, [0, 1, 1, 2, 2, 0] * 13)
     >>> cal.predict_proba(P[:1]).sum().round(12).tolist()
     1.0
     """
@@ -57,30 +66,29 @@ class OneVsRest(Calibrator):
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The map decides."""
         template = self._template()
-        return Tags(random=template.tags.random, label=f"one-vs-rest {template.tags.label}")
+        return Tags(random=template.tags.random, label=f"one-vs-rest {template.tags.label or type(template).__name__}")
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(Platt(scale="probability"))]
 
     def _template(self):
-        return Beta() if self.map is None else self.map
+        return Beta() if self.map is None else require_map(self.map)
 
     def _fit(self, record):
-        template = self._template()
-        if not hasattr(template, "_predict"):
-            raise InputError(
-                f"map must be a Map, such as Beta() or Isotonic(); got {type(template).__name__}; whole-vector calibrators need no wrapper."
-            )
-        P, labels = record.probabilities, record.labels
-        columns = [1] if record.n_classes == 2 else range(record.n_classes)
-        present = np.bincount(labels, minlength=record.n_classes) > 0
+        template, P, labels = self._template(), record.probabilities, record.labels
+        columns, templates = [1], [template]
+        if record.n_classes > 2:
+            rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
+            columns = range(record.n_classes)
+            templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
         self.maps_ = [
-            clone(template).fit(P[:, k], labels == k, sample_weight=record.weight) if present[k] or record.n_classes == 2 else None
-            for k in columns
+            None if map is None else clone(map).fit(P[:, k], labels == k, sample_weight=record.weight)
+            for k, map in zip(columns, templates, strict=True)
         ]
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})
-        self.status_ = ", ".join(failed) if failed else "converged"
+        few = sum(isinstance(m, _AsItIs) for m in self.maps_)
+        self.status_ = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
 
     def _predict_proba(self, record):
         P = record.probabilities
@@ -96,6 +104,18 @@ class OneVsRest(Calibrator):
         return out / out.sum(axis=1, keepdims=True)
 
 
+class _AsItIs(Map):
+    """The map that changes nothing."""
+
+    tags = MapTags(domain="unit", monotone=True, label="as it is")
+
+    def _fit(self, score, correct, weight):
+        pass
+
+    def _predict(self, score):
+        return score
+
+
 def _share(Q, P, mass):
     """Rows of Q scaled to sum to ``mass``; rows of zeros by P instead, or equally where that is 0 too."""
     total = Q.sum(axis=1, keepdims=True)
@@ -104,4 +124,4 @@ def _share(Q, P, mass):
         Q = Q.copy()
         Q[zero] = np.where(P[zero].sum(axis=1, keepdims=True) > 0.0, P[zero], 1.0)
         total = Q.sum(axis=1, keepdims=True)
-    return Q * (np.maximum(mass, 0.0)[:, None] / total)
+    return Q / total * np.maximum(mass, 0.0)[:, None]

@@ -7,6 +7,7 @@ from calibrant._base.class_rates import ClassRates
 from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import share_rest
 from calibrant.scalings.temperature import TemperatureScaling
+from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.out_of_fold import fit_clone
 
 __all__ = ["PerClass"]
@@ -17,8 +18,8 @@ class PerClass(Calibrator):
 
     Parameters
     ----------
-    calibrator : Calibrator, optional
-        Cloned for each class. Default :class:`TemperatureScaling`.
+    calibrator : Calibrator or Map, optional
+        Cloned for each class. Default :class:`TemperatureScaling`; a map goes one-vs-rest (:class:`OneVsRest`).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -64,7 +65,7 @@ class PerClass(Calibrator):
         )
 
     def _template(self):
-        return TemperatureScaling() if self.calibrator is None else self.calibrator
+        return TemperatureScaling() if self.calibrator is None else as_calibrator(self.calibrator)
 
     def _fit(self, record):
         rates = ClassRates.count(record)

@@ -65,8 +65,7 @@ def summarise(
     >>> summary["verdict"]["model"], summary["verdict"]["calibration"]
     ('overconfident', 'use')
     """
-    named = several(calibrator)
-    named = {"": resolve(calibrator)} if named is None else {name: resolve(one) for name, one in named.items()}
+    named = several(calibrator, resolve) or {"": resolve(calibrator)}
     record = read_forecast(forecast, std, y, sample_weight=sample_weight)
     if record.y is None:
         raise InputError("y must be the outcomes, of the shape of the forecast; got None.")

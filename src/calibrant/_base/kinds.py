@@ -1,0 +1,21 @@
+"""What a part must be where one is asked for: said in one sentence at the door, not by an AttributeError below it."""
+
+from calibrant._base.map import Map
+from calibrant.errors import InputError
+
+__all__ = ["require_map"]
+
+
+def require_map(part) -> Map:
+    """The map itself, if it is one.
+
+    Examples
+    --------
+    >>> from calibrant.maps.platt import Platt
+    >>> require_map(Platt())
+    Platt()
+    """
+    if not isinstance(part, Map):
+        got = f"the class {part.__name__}; call it" if isinstance(part, type) else type(part).__name__
+        raise InputError(f"map must be a Map, such as Beta() or Isotonic(); got {got}; whole-vector calibrators need no wrapper.")
+    return part

@@ -1,0 +1,54 @@
+"""The calibrator that is meant where one is wanted: the default for None, one-vs-rest for a map. The only place that decides it."""
+
+from calibrant._base.calibrator import Calibrator
+from calibrant._base.default import default_calibrator
+from calibrant._base.map import Map
+from calibrant.errors import InputError
+from calibrant.wrap.one_vs_rest import OneVsRest
+
+__all__ = ["as_calibrator"]
+
+
+def as_calibrator(given, *, fitted=False) -> Calibrator:
+    """The calibrator of class probabilities that is meant.
+
+    Parameters
+    ----------
+    given : Calibrator, Map, class of one of them, or None
+        A calibrator stands for itself and None for the default. A map stands for ``OneVsRest(map)``: with two classes one map of the
+        probability of the event, with more one for each class. The confidence of the answer is asked for by
+        ``ConfidenceCalibrator(map=map)``.
+    fitted : bool, default False
+        Whether a fitted calibrator would be used as it is; a fitted map, which does not say what it was fitted to, is then refused.
+
+    Returns
+    -------
+    Calibrator
+
+    Raises
+    ------
+    InputError
+        For anything else: a name, a calibrator of forecasts, a signal.
+
+    Examples
+    --------
+    >>> from calibrant.maps.isotonic import Isotonic
+    >>> as_calibrator(Isotonic())
+    OneVsRest(map=Isotonic())
+    """
+    one = default_calibrator() if given is None else given() if isinstance(given, type) and issubclass(given, Calibrator | Map) else given
+    if isinstance(one, Calibrator):
+        return one
+    name = type(one).__name__
+    if not isinstance(one, Map):
+        got = repr(one) if isinstance(one, str) else one.__name__ if isinstance(one, type) else name
+        raise InputError(
+            "calibrator must be a calibrator such as TemperatureScaling(), or a map such as Isotonic(), which then goes one-vs-rest; "
+            f"got {got}."
+        )
+    if fitted and hasattr(one, "n_fit_"):
+        raise InputError(
+            f"calibrator is a fitted {name}, a map, which does not say what it was fitted to; "
+            f"pass a fitted calibrator, such as OneVsRest({name}()).fit(P, y), or the map unfitted."
+        )
+    return OneVsRest(one)
