@@ -14,6 +14,7 @@ from collections import Counter
 from calibrant import testing
 from calibrant.errors import CalibrationWarning
 from calibrant.testing.container_cases import CONTAINER_CASES
+from calibrant.testing.extreme_cases import EXTREME_CASES
 from calibrant.testing.grid import settle
 
 #: Kind of part -> everything exported of it.
@@ -26,7 +27,7 @@ PARTS = {
     "regression metric": lambda: [m for m in testing.all_metrics() if m.task == "regression"],
 }
 #: Each grid: kind of part -> function(part) that gives its cases.
-GRIDS: tuple = (CONTAINER_CASES,)
+GRIDS: tuple = (CONTAINER_CASES, EXTREME_CASES)
 KINDS = ("right", "clear error", "wrong", "obscure")
 
 

@@ -2,12 +2,23 @@
 
 import numpy as np
 
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 
-__all__ = ["binary_outcomes", "column_names", "plain_array", "resolution", "rows_named", "scores", "to_array", "weights"]
+__all__ = [
+    "binary_outcomes", "column_names", "plain_array", "require_pairs", "resolution", "rows_named", "scores", "to_array", "weights",
+]  # fmt: skip
 
 #: Machine epsilon of the floats that NumPy does not know.
 BFLOAT16_EPSILON = 2.0**-7
+#: Weights that add up to less than the first or more than the second count no rows, and leave no digits for what is computed of them.
+SMALLEST_TOTAL, LARGEST_TOTAL = 1e-30, 1e12
+#: A weight below this share of the total is lost in the rounding of any sum: it counts as 0.
+VANISHING = 2.0**-50
+#: Weights that add up to a smaller share of their rows are most often shares, not repetitions.
+FEW_REPETITIONS = 0.1
+#: The largest score in size: its square is a number still.
+LARGEST_SCORE = 1e100
+REPEAT = "weights mean repetition; multiply them by one number, so that they add up to the number of rows they stand for"
 
 
 def to_array(values, name):
@@ -94,8 +105,22 @@ def weights(sample_weight, n_rows):
         raise InputError(f"sample_weight must be finite and not negative; row {bad} is {out[bad]}; use 0 to leave a row out.")
     if not out.any():
         raise InputError("sample_weight is zero in every row; at least one row must count.")
-    kept = out > 0
+    with np.errstate(over="ignore"):
+        total = out.sum()
+    if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
+        raise InputError(
+            f"sample_weight must add up to {SMALLEST_TOTAL:g} at least and {LARGEST_TOTAL:g} at most; got {total:g}; {REPEAT}."
+        )
+    kept = out > VANISHING * total
+    if total < FEW_REPETITIONS * np.count_nonzero(kept):
+        warn(f"sample_weight adds up to {total:g}, so that its {n_rows} rows count as {total:g}: {REPEAT}.", CalibrationWarning)
     return (out, None) if kept.all() else (out[kept], kept)
+
+
+def require_pairs(weight, what):
+    """Raise InputError where several rows were given weights that add up to no more than one row, for ``what`` compares rows."""
+    if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
+        raise InputError(f"sample_weight must add up to more than 1 for {what}; got {weight.sum():g} over {len(weight)} rows; {REPEAT}.")
 
 
 def rows_named(X, name, n_rows):
@@ -117,8 +142,9 @@ def scores(score, name="score", domain="real"):
         raise InputError(f"{name} has no rows; pass at least one.")
     bad = ~np.isfinite(out)
     rule = "finite"
-    if domain == "unit" and not bad.any():
-        bad, rule = (out < 0.0) | (out > 1.0 + 1e-12), "in [0, 1]"
+    if not bad.any():
+        unit = domain == "unit"
+        bad, rule = ((out < 0.0) | (out > 1.0 + 1e-12), "in [0, 1]") if unit else (np.abs(out) > LARGEST_SCORE, "at most 1e100 in size")
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
         raise InputError(f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} such rows); repair or drop them.")

@@ -258,6 +258,8 @@ def read(
     weight, kept = weights(sample_weight, len(values))
     if check_values or kept is not None:
         _check_values(values, inputs, epsilon)
+    if inputs == "logit":
+        values = _softmax.bounded_logits(values)
     labels = None
     if y is not None:
         labels, known = encode_labels(y, known, len(values), values.shape[1], swapped_hint=_looks_like_labels(values, one_column))

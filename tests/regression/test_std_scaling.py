@@ -50,9 +50,11 @@ def test_each_output_has_its_own_scale():
     assert cal.predict(mean[:3], std[:3]).std.shape == (3, 2)
 
 
-def test_errors_beyond_the_square_root_of_the_largest_float():
-    cal = cb.StdScaling().fit([0.0, 0.0], [1e-200, 1e-200], [1.0, -1.0])
-    assert cal.scale_ == pytest.approx(1e200)
+def test_errors_as_far_out_as_the_door_admits():
+    cal = cb.StdScaling().fit([0.0, 0.0], [1e-36, 1e-36], [1e36, -1e36])
+    assert cal.scale_ == pytest.approx(1e72)
+    with pytest.raises(InputError, match="std must be from 1e-37 to 1e"):
+        cb.StdScaling().fit([0.0, 0.0], [1e-200, 1e-200], [1.0, -1.0])
 
 
 def test_no_error_at_all_is_said():

@@ -28,6 +28,7 @@ def test_planted_temperature_is_found(T, n_classes):
         assert cal.temperature_ == pytest.approx(T, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight adds up:calibrant.errors.CalibrationWarning")
 def test_planted_temperature_is_found_with_a_thousand_classes():
     logits, y, weight = soft_labels(2.0, 1000, n=3)
     assert cb.TemperatureScaling(inputs="logit").fit(logits, y, sample_weight=weight).temperature_ == pytest.approx(2.0, rel=1e-6)

@@ -1,5 +1,6 @@
 """Each check of the contract suite catches a calibrator, map, signal or metric that breaks exactly what it is about."""
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import ClassVar
@@ -212,6 +213,12 @@ class CountsZeroWeights(Shrink):
         return super().fit(P, y, sample_weight=None if sample_weight is None else sample_weight + 0.5, X=X, reference=reference)
 
 
+class GrowsWithTheRows(Shrink):
+    def _fit(self, record):
+        super()._fit(record)
+        self.growth_ = math.exp(record.weights.sum())
+
+
 BROKEN_CALIBRATORS = {
     "output_is_valid": Unnormalised,
     "weights_are_repetition": IgnoresWeights,
@@ -238,6 +245,9 @@ BROKEN_CALIBRATORS = {
     "scale_of_logits": Overflows,
     "zero_weight_rows": CountsZeroWeights,
     "absent_class": DropsAbsentClasses,
+    "extreme_logits": Overflows,
+    "extreme_probabilities": TakesLogarithms,
+    "extreme_weights": GrowsWithTheRows,
 }
 
 
@@ -345,6 +355,17 @@ class ReturnsItsInput(Rate):
         return score
 
 
+class DividesByTheScore(Rate):
+    def _predict(self, score):
+        return np.clip(0.01 / np.maximum(score, 1e-320), 0.0, 1.0)
+
+
+class MapGrowsWithTheRows(Rate):
+    def _fit(self, score, correct, weight):
+        super()._fit(score, correct, weight)
+        self.growth_ = math.exp(weight.sum())
+
+
 @pytest.mark.parametrize(
     ("name", "map_"),
     [
@@ -355,6 +376,8 @@ class ReturnsItsInput(Rate):
         ("constant_scores", ReturnsItsInput()),
         ("one_outcome_only", ReturnsItsInput()),
         ("containers", ForgetsTheMask()),
+        ("extreme_scores", DividesByTheScore()),
+        ("extreme_weights", MapGrowsWithTheRows()),
     ],
 )
 def test_the_check_catches_a_map_broken_in_that_way(name, map_):
@@ -397,6 +420,22 @@ def test_the_checks_catch_a_broken_signal():
     assert {"output_is_valid", "rows_are_independent", "containers"} <= failing(signal_checks(Odd()))
     with pytest.raises(AssertionError, match="breaks the contract"):
         check_signal(Odd())
+
+
+class LogLikelihoodRatio(Odd):
+    """Trusts that logits are small and probabilities above 0."""
+
+    tags: ClassVar[SignalTags] = SignalTags(domain="real")
+
+    def _score(self, record):
+        return (
+            np.exp(record.values).max(axis=1) if record.kind == "logit" else np.log(record.values.max(axis=1) / record.values.min(axis=1))
+        )
+
+
+@pytest.mark.parametrize("name", ["extreme_logits", "extreme_probabilities"])
+def test_the_check_catches_a_signal_that_overflows(name):
+    assert caught(signal_checks(LogLikelihoodRatio()), name)
 
 
 @dataclass(frozen=True, repr=False)
@@ -442,6 +481,15 @@ class TrustsTheOrder(Spherical):
 
 
 @dataclass(frozen=True, repr=False)
+class Exponential(Spherical):
+    """Trusts that logits are small, probabilities above 0 and rows few."""
+
+    def _losses(self, record):
+        grown = 0.0 * math.exp(record.weights.sum()) + 0.0 * np.exp(record.logits).sum(axis=1)
+        return super()._losses(record) + grown + 0.0 * np.log(record.probabilities).sum(axis=1)
+
+
+@dataclass(frozen=True, repr=False)
 class DependsOnTheChunk(Spherical):
     def _totals(self, record):
         totals = super()._totals(record)
@@ -461,6 +509,9 @@ def test_an_honest_metric_passes():
         ("perfect_is_best", Upside()),
         ("containers", TrustsTheOrder()),
         ("state_chunks", DependsOnTheChunk()),
+        ("extreme_logits", Exponential()),
+        ("extreme_probabilities", Exponential()),
+        ("extreme_weights", Exponential()),
     ],
 )
 def test_the_check_catches_a_metric_broken_in_that_way(name, metric):

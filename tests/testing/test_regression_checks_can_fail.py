@@ -1,5 +1,6 @@
 """The regression contract catches a calibrator that breaks it."""
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +49,16 @@ class Narrow(Honest):
         return forecast.stretched(0.5 * factor)
 
 
+class RaisesToTheNinth(Honest):
+    def _fit_output(self, record):
+        return {"factor_": float(np.average(np.abs(record.standardised) ** 9, weights=record.weights) ** (1.0 / 9.0) + 1e-6)}
+
+
+class GrowsWithTheRows(Honest):
+    def _fit_output(self, record):
+        return {"factor_": super()._fit_output(record)["factor_"] + 0.0 * math.exp(record.weights.sum())}
+
+
 def test_the_honest_one_passes():
     check_regression_calibrator(Honest())
 
@@ -57,6 +68,7 @@ def test_the_honest_one_passes():
     [
         (IgnoresWeights, "weights_are_repetition"), (LikesTheFirstRows, "row_order"), (KnowsItsUnit, "units"), (Narrow, "coverage"),
         (ForgetsTheMask, "containers"),
+        (RaisesToTheNinth, "extreme_forecasts"), (GrowsWithTheRows, "extreme_weights"),
     ],
 )  # fmt: skip
 def test_each_break_is_caught(broken, check):

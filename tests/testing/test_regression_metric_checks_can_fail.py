@@ -1,5 +1,6 @@
 """Each check of the regression metrics' contract catches a metric that breaks exactly what it is about."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -110,12 +111,23 @@ class Width(IntervalScore):
         return high - low
 
 
+class RaisesToTheNinth(IntervalScore):
+    def _losses(self, record):
+        return super()._losses(record) + 0.0 * record.standardised**9
+
+
+class GrowsWithTheRows(IntervalScore):
+    def _value(self, record):
+        return super()._value(record) + 0.0 * math.exp(record.weights.sum())
+
+
 BROKEN = {
     "value_is_valid": BelowItsRange, "declared_facts": WithoutDirection, "weights_are_repetition": IgnoresWeights,
     "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
     "one_row": NeedsThreeRows, "constant_std": NeedsDistinctStd, "interval": UpsideDown, "unknown_option": TakesAnything,
     "state_of_parts": DependsOnTheChunk, "state_is_refused": GivesAStateAllTheSame, "units": KnowsItsUnit, "proper": Width,
     "containers": ForgetsTheMask,
+    "extreme_forecasts": RaisesToTheNinth, "extreme_weights": GrowsWithTheRows,
 }  # fmt: skip
 
 

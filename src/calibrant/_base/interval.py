@@ -4,13 +4,19 @@ from dataclasses import dataclass
 
 from calibrant.errors import InputError
 
-__all__ = ["Interval", "require_level"]
+__all__ = ["Interval", "require_level", "require_resamples"]
 
 
 def require_level(level):
     """Raise InputError unless ``level`` is a coverage, above 0 and below 1."""
     if not (isinstance(level, float | int) and 0.0 < level < 1.0):
         raise InputError(f"level must be between 0 and 1; got {level!r}; 0.95 is usual.")
+
+
+def require_resamples(n_resamples):
+    """Raise InputError unless ``n_resamples`` is a number of resamples that have quantiles."""
+    if not (isinstance(n_resamples, int) and n_resamples >= 2):
+        raise InputError(f"n_resamples must be a whole number of at least 2; got {n_resamples!r}; 1000 is usual.")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class Map(Saved, BaseEstimator, ABC):
         weight, kept = arrays.weights(sample_weight, len(score))
         if kept is not None:
             score, correct = score[kept], correct[kept]
+        return self.fit_checked(score, correct, weight)
+
+    def fit_checked(self, score, correct, weight=None):
+        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None."""
         self.n_fit_ = float(len(score) if weight is None else weight.sum())
         self.status_ = "exact"
         self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
@@ -47,7 +51,7 @@ class Map(Saved, BaseEstimator, ABC):
     def _fit_groups(self, score, correct, weight, group, n_groups) -> list["Map"]:
         """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
         rows = rows_by_group(group, n_groups)
-        return [clone(self).fit(score[own], correct[own], sample_weight=weight[own]) for own in rows]
+        return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
 
     def predict(self, score) -> np.ndarray:
         """Probability of being correct, (n,) float64 in [0, 1]."""

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._base.interval import Interval, require_level
+from calibrant._base.interval import Interval, require_level, require_resamples
 from calibrant._base.state import SumState
 from calibrant._kernels import intervals
 from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits, resampled_sums
 from calibrant._kernels.quotient import quotient
+from calibrant.arrays import require_pairs
 from calibrant.errors import InputError
 from calibrant.predictions import read
 
@@ -39,6 +40,7 @@ class Metric:
     selects: ClassVar[bool] = False
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
+    compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -70,9 +72,9 @@ class Metric:
         and accelerated); the bootstraps are seeded by ``random_state``.
         """
         require_level(level)
-        if not (isinstance(n_resamples, int) and n_resamples >= 2):
-            raise InputError(f"n_resamples must be a whole number of at least 2; got {n_resamples!r}.")
+        require_resamples(n_resamples)
         metric, record = self._read(y_true, P, sample_weight, classes, inputs, options)
+        require_pairs(record.weight, "an interval")
         return metric._interval(record, level, method, n_resamples, random_state)
 
     def state(self, y_true=None, P=None, *, sample_weight=None, classes=None, inputs="probability", **options) -> SumState:
@@ -101,6 +103,7 @@ class Metric:
         record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
         if record.labels is None:
             raise InputError("y_true must be the true labels, one a row; got None.")
+        require_pairs(record.weight if self.compares_rows else None, self.name)
         return metric, record
 
     def _value(self, record) -> float:
@@ -126,7 +129,6 @@ class Metric:
 
     def _limits(self, totals: np.ndarray, level: float):
         """Analytic (low, high) from sums, with any leading axes; None where none is known."""
-        return
 
     def _interval(self, record, level, method, n_resamples, random_state) -> Interval:
         value, n = self._value(record), float(record.weights.sum())
@@ -217,7 +219,7 @@ class MeanMetric(SumMetric):
         n, mean = totals[..., 0], self._finalise(totals)
         variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
         # One row says nothing about the spread: its interval is the whole range.
-        return _inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
+        return intervals.inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,8 +245,4 @@ class RatioMetric(SumMetric):
         n, value, bottom = totals[..., 0], self._finalise(totals), totals[..., 2]
         squares = totals[..., 3] - 2.0 * value * totals[..., 4] + value * value * totals[..., 5]
         variance = quotient(np.maximum(squares, 0.0) * n, bottom * bottom * np.maximum(n - 1.0, 1.0))
-        return _inside(self.range, intervals.normal_interval(value, np.where(n > 1.0, variance, np.inf), level))
-
-
-def _inside(bounds, limits):
-    return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
+        return intervals.inside(self.range, intervals.normal_interval(value, np.where(n > 1.0, variance, np.inf), level))

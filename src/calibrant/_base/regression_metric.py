@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.interval import Interval, require_level
+from calibrant._base.interval import Interval, require_level, require_resamples
 from calibrant._base.metric import MeanMetric, Metric, SumMetric
 from calibrant._base.state import SumState
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.quotient import quotient
-from calibrant.arrays import to_array
+from calibrant.arrays import require_pairs, to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast, read_forecast
 
@@ -46,10 +46,10 @@ class RegressionMetric(Metric):
         and accelerated); the bootstraps are seeded by ``random_state``.
         """
         require_level(level)
-        if not (isinstance(n_resamples, int) and n_resamples >= 2):
-            raise InputError(f"n_resamples must be a whole number of at least 2; got {n_resamples!r}.")
+        require_resamples(n_resamples)
         metric = self._with(options)
         record = metric._read_forecast(y_true, mean, std, sample_weight)
+        require_pairs(record.weight, "an interval")
         found: list[Interval] = [metric._interval(r, level, method, n_resamples, random_state) for r in record.outputs()]
         return found[0] if len(record.forecast.shape) == 1 else found
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-__all__ = ["beta_interval", "clopper_pearson", "consistency", "normal_interval", "normal_quantile", "wilson"]
+__all__ = ["beta_interval", "clopper_pearson", "consistency", "inside", "normal_interval", "normal_quantile", "wilson"]
 
 
 def normal_quantile(level):
@@ -38,6 +38,11 @@ def normal_interval(mean, variance_of_mean, level=0.95):
     """mean -+ z sqrt(variance_of_mean), numbers or arrays."""
     half = normal_quantile(level) * np.sqrt(np.maximum(variance_of_mean, 0.0))
     return mean - half, mean + half
+
+
+def inside(bounds, limits):
+    """(low, high) cut off at the bounds, numbers or arrays."""
+    return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
 
 
 def beta_interval(right, wrong, level=0.95):

@@ -8,6 +8,9 @@ from calibrant._kernels.softmax import log_odds
 
 __all__ = ["intercept_at_unit_slope", "slope_and_intercept"]
 
+#: A likelihood of less curvature than this for each row of the rarer outcome has no maximum that rounding leaves in place.
+FLAT = 1e-6
+
 
 def slope_and_intercept(score, hit, weight):
     """((slope, intercept), their (2, 2) covariance), or None where no finite maximum of the likelihood exists."""
@@ -33,11 +36,17 @@ def slope_and_intercept(score, hit, weight):
 
 
 def intercept_at_unit_slope(score, hit, weight):
-    """(intercept, variance) of the logistic fit whose slope is held at 1, or None where all outcomes are alike."""
+    """(intercept, variance) of the logistic fit whose slope is held at 1, or None where the likelihood has no one maximum.
+
+    That is where all outcomes are alike, and where every score is as good as 0 or 1, so that a shift changes no probability.
+    """
     odds = log_odds(score)
     hits, n = weight @ hit, weight.sum()
     if not 0.0 < hits < n:
         return None
     value = brentq(lambda a: weight @ sigmoid(odds + a) - hits, -100.0, 100.0, xtol=1e-13)
     p = sigmoid(odds + value)
+    # As a rule p (1 - p) adds up to about as much as the rarer outcome.
+    if weight @ (p * (1.0 - p)) <= FLAT * min(hits, n - hits):
+        return None
     return value, weight @ (hit - p) ** 2 / (weight @ (p * (1.0 - p))) ** 2 * n / max(n - 1.0, 1.0)

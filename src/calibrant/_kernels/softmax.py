@@ -2,9 +2,27 @@
 
 import numpy as np
 
-__all__ = ["log_odds", "log_probabilities", "log_softmax", "log_softmax_mixed", "normalise_rows", "share_rest", "softmax"]
+__all__ = ["bounded_logits", "log_odds", "log_probabilities", "log_softmax", "log_softmax_mixed", "normalise_rows", "share_rest", "softmax"]
 
 ZERO_FLOOR = 1e-12
+#: Logits that far below the largest of their row: softmax gives exactly 0 at any temperature up to 1e9, and squares stay finite.
+DEEPEST_LOGIT = 1e15
+
+
+def bounded_logits(logits):
+    """The logits (n, K), with rows that reach beyond 1e15 shifted to a largest of 0 and floored at -1e15; their softmax is the same.
+
+    Masks of the lowest float and other extremes then overflow in no difference, product or square. Rows that are not finite stay.
+    """
+    if not max(logits.max(), -logits.min()) > DEEPEST_LOGIT:
+        return logits
+    rows = np.flatnonzero((np.abs(logits) > DEEPEST_LOGIT).any(axis=1) & np.isfinite(logits).all(axis=1))
+    far = logits[rows].astype(np.float64)
+    with np.errstate(over="ignore"):
+        far -= far.max(axis=1, keepdims=True)
+    out = logits.copy()
+    out[rows] = np.maximum(far, -DEEPEST_LOGIT)
+    return out
 
 
 def log_softmax(logits):

@@ -4,6 +4,8 @@ import numpy as np
 
 __all__ = ["added_ones", "added_zeros"]
 
+LIGHTEST = 2.0**-50
+
 
 def added_ones(mass, mean):
     """Isotonic values of a new row labelled 1 that falls at or just below each of m groups, then above all: (m + 1,).
@@ -12,6 +14,8 @@ def added_ones(mass, mean):
     greatest convex minorant of the cumulative sums over the new row. Moving the row one group up changes one point of the
     cumulative sums only, so one sweep with a stack of corners serves all places (Vovk, Petej and Fedorova 2015, section 5).
     """
+    # Lighter groups would vanish in the rounding beside the new row, whose weight is 1.
+    mass = np.maximum(mass, LIGHTEST * max(float(mass.sum()), 1.0))
     x = np.concatenate([[0.0], np.cumsum(mass)]).tolist()
     y = np.concatenate([[0.0], np.cumsum(mass * mean)]).tolist()
     m = len(mass)

@@ -103,7 +103,7 @@ class ConfidenceCalibrator(Calibrator):
         if per_class:
             self._fit_classes(template, record, score)
         else:
-            self.map_ = clone(template).fit(score, record.correct, sample_weight=record.weight)
+            self.map_ = clone(template).fit_checked(score, record.correct, record.weight)
             self.status_ = self.map_.status_
 
     def _fit_classes(self, template, record, score):

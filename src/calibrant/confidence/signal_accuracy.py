@@ -122,4 +122,4 @@ def _bins(score, correct, weight, n_bins, level):
 
 def _fits(score, correct, weight):
     at = np.linspace(score.min(), score.max(), POINTS)
-    return SignalFits(at, *(map.fit(score, correct, sample_weight=weight).predict(at) for map in (Isotonic(), Platt(scale="probability"))))
+    return SignalFits(at, *(map.fit_checked(score, correct, weight).predict(at) for map in (Isotonic(), Platt(scale="probability"))))

@@ -7,8 +7,10 @@ from scipy import special
 
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "quadrature_moments", "require_positive_std"]
+__all__ = ["Forecast", "quadrature_moments", "require_finite", "require_positive_std"]
 
+#: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
+LARGEST = 1e37
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Panels and nodes of the quadrature in z on [-9, 9], for distributions without closed moments.
 PANELS, NODES, REACH = 72, 4, 9.0
@@ -109,16 +111,25 @@ class Forecast(ABC):
         return np.broadcast_to(y, self.shape)
 
 
+def require_finite(values, name):
+    """Raise InputError that names the first row of ``values`` (n, ...) which is not finite, or too large for arithmetic."""
+    _require(np.isfinite(values), values, name, "be finite", "repair or drop these rows")
+    _require(np.abs(values) <= LARGEST, values, name, f"be at most {LARGEST:g} in size", "use larger units, or drop these rows")
+
+
 def require_positive_std(std, what="std"):
-    """Raise InputError that names the first rows where ``std`` is not finite and positive."""
-    bad = ~(np.isfinite(std) & (std > 0.0))
-    if bad.any():
-        rows = np.flatnonzero(bad if bad.ndim == 1 else bad.any(axis=1))
-        seen = ", ".join(f"row {i} is {np.array2string(np.asarray(std[i]), precision=4)}" for i in rows[:3])
-        raise InputError(
-            f"{what} must be finite and positive; {seen} ({len(rows)} such rows); "
-            "repair or drop these rows; the order of the arguments is (mean, std, y) in fit and (y, mean, std) in metrics."
-        )
+    """Raise InputError that names the first rows where ``std`` is not finite and positive, or too small or large for arithmetic."""
+    remedy = "repair or drop these rows; the order of the arguments is (mean, std, y) in fit and (y, mean, std) in metrics"
+    _require(np.isfinite(std) & (std > 0.0), std, what, "be finite and positive", remedy)
+    moderate = (std >= 1.0 / LARGEST) & (std <= LARGEST)
+    _require(moderate, std, what, f"be from {1.0 / LARGEST:g} to {LARGEST:g}", "pass y, mean and std in other units")
+
+
+def _require(good, values, name, rule, remedy):
+    if not good.all():
+        rows = np.flatnonzero(~good.reshape(len(good), -1).all(axis=1))
+        seen = ", ".join(f"row {i} is {np.array2string(np.asarray(values[i]), precision=4)}" for i in rows[:3])
+        raise InputError(f"{name} must {rule}; {seen} ({len(rows)} such rows); {remedy}.")
 
 
 def quadrature_moments(at, shape, block=4096):

@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast, require_positive_std
+from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 
 __all__ = ["NormalForecast"]
 
@@ -83,8 +83,5 @@ def finite_values(values, name):
     out = to_array(values, name).astype(np.float64, copy=False)
     if out.ndim not in (1, 2) or out.size == 0:
         raise InputError(f"{name} must be (n,), or (n, d) for several outputs, with at least one row; got shape {out.shape}.")
-    finite = np.isfinite(out)
-    if not finite.all():
-        rows = np.flatnonzero(~(finite if out.ndim == 1 else finite.all(axis=1)))
-        raise InputError(f"{name} must be finite; row {rows[0]} is {out[rows[0]]} ({len(rows)} such rows); repair or drop them.")
+    require_finite(out, name)
     return out

@@ -8,7 +8,7 @@ from scipy import special
 from calibrant._kernels.normal_scores import line_moments
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast, require_positive_std
+from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 
 __all__ = ["QuantileForecast"]
 
@@ -55,9 +55,7 @@ class QuantileForecast(Forecast):
             raise InputError(
                 f"values must be (n, k) or (n, d, k) with k = {len(self.levels)} quantiles, as levels has; got shape {values.shape}."
             )
-        if not np.isfinite(values).all():
-            row = int(np.argwhere(~np.isfinite(values))[0, 0])
-            raise InputError(f"values must be finite; row {row} is {values[row]}; repair or drop it.")
+        require_finite(values, "values")
         self._set(np.sort(values, axis=-1))
         require_positive_std(self.values[..., -1] - self.values[..., 0], "the distance between a row's first and last quantile")
 

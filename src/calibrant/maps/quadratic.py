@@ -17,8 +17,8 @@ class QuadraticScaling(Map):
 
     .. math:: g(s) = \sigma(b + w_1 l + w_2 l^2), \qquad l = \log\frac{s}{1 - s}
 
-    fitted by Newton's method to Platt's smoothed targets. In binary problems pass P(class 1) and the labels; for more classes wrap it
-    one-vs-rest. With ``ridge`` large it is the affine map, which is :class:`Platt` on the logit.
+    fitted by Newton's method to Platt's smoothed targets. Constant scores keep w₁ = 1 and w₂ = 0. In binary problems pass
+    P(class 1) and the labels; for more classes wrap it one-vs-rest. With ``ridge`` large it is the affine map, :class:`Platt` on the logit.
 
     Parameters
     ----------
@@ -27,13 +27,16 @@ class QuadraticScaling(Map):
         tangent. False lets it turn, with a FitWarning where the turning point lies inside the data.
     ridge : float >= 0, default 1.0
         Pull on the quadratic part, in pseudo-rows: (ridge / 2) times its squared coefficient, the log-odds having unit spread.
+    smoothing : bool, default True
+        Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is maximum likelihood (among the curves that
+        do not fall, with ``monotone``); separable data are then smoothed all the same, with status "separable".
 
     Attributes
     ----------
     intercept_, linear_, quadratic_ : float, b, w1 and w2.
     range_ : (float, float), the log-odds seen at fitting.
     limits_ : (lowest score, smallest gap from 1) that the logit is taken of.
-    status_ : "converged", "max steps" or "stalled".
+    status_ : "converged", "separable", "max steps" or "stalled".
 
     Notes
     -----
@@ -50,9 +53,14 @@ class QuadraticScaling(Map):
     True
     """
 
-    def __init__(self, *, monotone=True, ridge=1.0):
+    def __init__(self, *, monotone=True, ridge=1.0, smoothing=True):
         self.monotone = monotone
         self.ridge = ridge
+        self.smoothing = smoothing
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(ridge=0.0, smoothing=False)]
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -66,22 +74,26 @@ class QuadraticScaling(Map):
         self.range_ = (float(logit.min()), float(logit.max()))
         centre = weight @ logit / weight.sum()
         spread = float(np.sqrt(weight @ (logit - centre) ** 2 / weight.sum()))
-        if spread <= 1e-12 * max(1.0, abs(centre)):
-            spread = 1.0
-        t = (logit - centre) / spread
-        target = smoothed_targets(correct, weight)
-        (b, w1, w2), self.status_ = self._coefficients(t, target, weight)
-        if self.monotone and t.max() > t.min() and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
+        # A spread that is only rounding error carries no slope: the score's own is kept.
+        flat = spread <= 1e-12 * max(1.0, abs(centre))
+        spread, t = (1.0, np.zeros(len(logit))) if flat else (spread, (logit - centre) / spread)
+        separable = score[correct == 0.0].max(initial=-np.inf) <= score[correct == 1.0].min(initial=np.inf)
+        target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
+        (b, w1, w2), self.status_ = self._coefficients(t, target, weight, flat)
+        if self.monotone and not flat and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
             (b, w1, w2), self.status_ = _rising(t, target, weight)
+        if separable and not self.smoothing:
+            self.status_ = "separable"
         self.quadratic_ = float(w2 / spread**2)
         self.linear_ = float(w1 / spread - 2.0 * self.quadratic_ * centre)
         self.intercept_ = float(b - w1 * centre / spread + self.quadratic_ * centre**2)
         if not self.monotone:
             self._warn_of_a_turn()
 
-    def _coefficients(self, t, target, weight):
-        design = np.column_stack([np.ones(len(t)), t, t * t])
-        return fit_logistic(design, target, weight, [np.zeros(3), np.array([0.0, 1.0, 0.0])], ridge=np.array([0.0, 0.0, self.ridge]))
+    def _coefficients(self, t, target, weight, flat):
+        design, identity = np.column_stack([np.ones(len(t)), t, t * t]), np.array([0.0, 1.0, 0.0])
+        starts = [identity] if flat else [np.zeros(3), identity]
+        return fit_logistic(design, target, weight, starts, ridge=np.array([0.0, 0.0, self.ridge]))
 
     def _warn_of_a_turn(self):
         low, high = self.range_

@@ -55,7 +55,7 @@ class ScalingBinning(Map):
     def _fit(self, score, correct, weight):
         if not self.n_bins >= 1:
             raise InputError(f"n_bins must be at least 1; got {self.n_bins!r}.")
-        self.platt_ = Platt().fit(score, correct, sample_weight=weight)
+        self.platt_ = Platt().fit_checked(score, correct, weight)
         self.status_ = self.platt_.status_
         fitted = self.platt_.predict(score)
         group = bins.equal_mass_groups(fitted, self.n_bins, weight)

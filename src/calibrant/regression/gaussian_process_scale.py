@@ -19,6 +19,8 @@ N_POINTS = 32
 N_CELLS = {1: 256, 2: 24}
 #: Mean squared standardised errors of a cell are held above this share of the overall one: the log of none has no end.
 LEAST_SQUARE = 1e-6
+#: A constant further out (in log std) belongs to a process that runs through single outcomes of enormous weight.
+FAR = 100.0
 
 
 class GaussianProcessScale(RegressionCalibrator):
@@ -105,7 +107,7 @@ class GaussianProcessScale(RegressionCalibrator):
             points = [np.linspace(x.min(), x.max(), N_POINTS) for x in cells.inputs]
             kernels, weights, mode = search(cells, points)
         warn_unless_converged("GaussianProcessScale", mode.status, mode.gradient, "look for outcomes far from all others")
-        if not any(amplitude for amplitude, _ in kernels):
+        if not any(amplitude for amplitude, _ in kernels) or abs(mode.coefficients[0]) > FAR:
             return self._learned(scale, "constant")
         learned = self._learned(scale * float(np.exp(mode.coefficients[0])), mode.status)
         learned["units_"][used], learned["kernel_"][used] = units[used], kernels

@@ -1,5 +1,6 @@
 """Temperature first, then one isotonic map for each class against the rest."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -64,10 +65,11 @@ class IsotonicOneVsRest(Calibrator):
 
     def _fit(self, record):
         self.temperature_ = 1.0
+        ordered, place = _rising_rows(record)
         if self.temperature:
-            beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+            beta, _ = inverse_temperature(ordered.logits, ordered.labels, ordered.weights)
             self.temperature_ = 1.0 / beta
-        Z = self._tempered(record)
+        Z = self._tempered(ordered, place)
         self.score_, self.value_ = [], []
         for k in range(record.n_classes):
             unique, mass, mean = pool_ties(Z[:, k], (record.labels == k).astype(np.float64), record.weights)
@@ -75,10 +77,25 @@ class IsotonicOneVsRest(Calibrator):
             self.score_.append(np.column_stack([unique[first], unique[last]]).ravel())
             self.value_.append(np.repeat(smooth_ends(value, block_mass), 2))
 
-    def _tempered(self, record):
-        return softmax(record.logits * (1.0 / self.temperature_)) if self.temperature else record.probabilities
+    def _tempered(self, ordered, place):
+        Z = softmax(ordered.logits * (1.0 / self.temperature_)) if self.temperature else ordered.probabilities.copy()
+        for j in range(1, ordered.n_classes):
+            same = ordered.values[:, j] == ordered.values[:, j - 1]
+            Z[same, j] = Z[same, j - 1]
+        return np.take_along_axis(Z, place, axis=1)
 
     def _predict_proba(self, record):
-        Z = self._tempered(record)
+        Z = self._tempered(*_rising_rows(record))
         columns = [between_knots(Z[:, k], score, value) for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))]
         return normalise_rows(np.column_stack(columns))
+
+
+def _rising_rows(record):
+    """The record with the entries of each row in rising order, and the place of each class in it, (n, K).
+
+    Sums over a row then round alike whatever the order of the classes, so that equal probabilities stay equal and are pooled.
+    """
+    order = np.argsort(record.values, axis=1, kind="stable")
+    place = np.argsort(order, axis=1)
+    labels = None if record.labels is None else place[np.arange(len(record)), record.labels]
+    return replace(record, values=np.take_along_axis(record.values, order, axis=1), labels=labels), place

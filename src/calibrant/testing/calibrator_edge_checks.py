@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from calibrant.testing.calibrator_runs import fitted, given, ordinary, valid
 from calibrant.testing.check import seeded, show_near
+from calibrant.testing.extreme_cases import extreme_checks
 
 __all__ = ["EDGE_CHECKS", "check_absent_class"]
 
@@ -137,4 +138,5 @@ EDGE_CHECKS = (
     check_unseen_extremes,
     check_scale_of_logits,
     check_zero_weight_rows,
+    *extreme_checks("calibrator", "logits", "probabilities", "weights"),
 )

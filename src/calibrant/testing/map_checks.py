@@ -9,6 +9,7 @@ from calibrant._base.map import Map
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.container_cases import map_cases
 from calibrant.testing.data import score_problem
+from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.grid import require_good
 
 __all__ = ["check_map", "map_checks"]
@@ -32,6 +33,7 @@ def map_checks(map: Map) -> Iterator[Check]:
         check_inputs_untouched, check_determinism, check_saving, check_narrow_floats, check_rows_are_independent, check_unfitted,
         check_constant_scores, check_one_outcome_only, check_perfect_separation, check_two_rows, check_near_equal_scores,
         check_boolean_outcomes, check_containers,
+        *extreme_checks("map", "scores", "weights"),
     ]  # fmt: skip
     functions.append(check_scale_of_scores if map.tags.domain == "real" else check_exact_zero_and_one)
     if map.tags.monotone:

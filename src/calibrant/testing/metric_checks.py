@@ -9,6 +9,7 @@ from calibrant._kernels.softmax import normalise_rows
 from calibrant.testing.check import Check, bind, digest, run_all
 from calibrant.testing.container_cases import metric_cases
 from calibrant.testing.data import problems
+from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.grid import require_good
 from calibrant.testing.state_checks import state_checks
 
@@ -34,6 +35,7 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
         check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
         check_one_column_is_two, check_named_classes, check_containers, check_narrow_floats, check_logit_route, check_one_row,
         check_one_class_only, check_constant_scores, check_exact_zero_and_one, check_perfect_is_best, check_interval, check_unknown_option,
+        *extreme_checks("metric", "logits", "probabilities", "weights"),
     ]  # fmt: skip
     if metric.proper:
         functions.append(check_proper)

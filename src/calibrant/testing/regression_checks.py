@@ -8,6 +8,7 @@ from sklearn.base import clone
 from calibrant._base.regression import RegressionCalibrator
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded
 from calibrant.testing.container_cases import regression_cases
+from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.grid import require_good
 from calibrant.testing.regression_data import forecast_problems
 from calibrant.testing.regression_edge_checks import EDGE_CHECKS
@@ -33,6 +34,7 @@ def regression_checks(calibrator: RegressionCalibrator) -> Iterator[Check]:
         check_output_is_valid, check_weights_are_repetition, check_row_order, check_fit_twice, check_clone_and_parameters,
         check_inputs_untouched, check_determinism, check_saving, check_shorthand, check_outputs_are_independent,
         check_rows_are_independent, check_units, check_narrow_floats, check_containers, check_unfitted, *EDGE_CHECKS,
+        *extreme_checks("regression calibrator", "forecasts", "weights"),
     ]  # fmt: skip
     yield from bind(functions, calibrator, calibrator.tags.exceptions)
 

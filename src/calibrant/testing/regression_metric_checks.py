@@ -10,6 +10,7 @@ from calibrant._base.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, digest, run_all
 from calibrant.testing.container_cases import regression_metric_cases
+from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.grid import require_good
 from calibrant.testing.regression_data import forecast_problems
 
@@ -32,6 +33,7 @@ def regression_metric_checks(metric: RegressionMetric) -> Iterator[Check]:
     functions = [
         check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
         check_outputs_are_independent, check_one_row, check_constant_std, check_interval, check_unknown_option, check_containers,
+        *extreme_checks("regression metric", "forecasts", "weights"),
         check_state_of_parts if metric.mergeable else check_state_is_refused,
     ]  # fmt: skip
     if metric.degree is not None:

@@ -10,6 +10,7 @@ from calibrant._base.signal import Signal
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.container_cases import signal_cases
 from calibrant.testing.data import problems
+from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.grid import require_good
 
 __all__ = ["check_signal", "signal_checks"]
@@ -32,6 +33,7 @@ def signal_checks(signal: Signal) -> Iterator[Check]:
         check_output_is_valid, check_determinism, check_fit_twice, check_clone_and_parameters, check_inputs_untouched, check_saving,
         check_rows_are_independent, check_one_column_is_two, check_exact_zero_and_one, check_narrow_floats,
         check_unfitted, check_containers,
+        *extreme_checks("signal", "logits", "probabilities"),
     ]  # fmt: skip
     yield from bind(functions, signal, signal.tags.exceptions)
 

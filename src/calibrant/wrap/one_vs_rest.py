@@ -83,7 +83,7 @@ class OneVsRest(Calibrator):
             columns = range(record.n_classes)
             templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
         self.maps_ = [
-            None if map is None else clone(map).fit(P[:, k], labels == k, sample_weight=record.weight)
+            None if map is None else clone(map).fit_checked(P[:, k], (labels == k).astype(np.float64), record.weight)
             for k, map in zip(columns, templates, strict=True)
         ]
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})

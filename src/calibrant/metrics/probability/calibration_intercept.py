@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from calibrant._base.metric import Interval
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
+from calibrant.errors import warn
 from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CalibrationIntercept", "calibration_intercept"]
@@ -27,7 +28,8 @@ class CalibrationIntercept(PairMetric):
     Notes
     -----
     0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. nan where all outcomes are
-    alike. Its interval is Wald's with the sandwich variance. It is no score, so never select a model by it.
+    alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval is Wald's
+    with the sandwich variance. It is no score, so never select a model by it.
 
     References
     ----------
@@ -51,21 +53,30 @@ class CalibrationIntercept(PairMetric):
 
     @property
     def exceptions(self):
-        """Where all outcomes are alike, which for the top label is not where all labels are."""
-        return dict.fromkeys(("one_row", "one_class_only" if self.target == "positive" else "exact_zero_and_one"), NOT_DEFINED)
+        """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
+        alike = ("one_row", "one_class_only") if self.target == "positive" else ("one_row",)
+        return {**dict.fromkeys(alike, NOT_DEFINED), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
 
     def _pair_value(self, score, hit, weight):
-        found = intercept_at_unit_slope(score, hit, weight)
+        found = _found(score, hit, weight)
         return float("nan") if found is None else float(found[0])
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        n, found = float(record.weights.sum()), intercept_at_unit_slope(*target_pair(record, self.target), record.weights)
+        n, found = float(record.weights.sum()), _found(*target_pair(record, self.target), record.weights)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
         low, high = normal_interval(found[0], found[1], level)
         return Interval(float(found[0]), float(low), float(high), level, "analytic", n)
+
+
+def _found(score, hit, weight):
+    """(intercept, variance) or None, with a warning where outcomes of both kinds leave the likelihood flat."""
+    found = intercept_at_unit_slope(score, hit, weight)
+    if found is None and 0.0 < weight @ hit < weight.sum():
+        warn("the calibration intercept is nan: every probability is as good as 0 or 1, so that no shift is likelier than another.")
+    return found
 
 
 calibration_intercept = CalibrationIntercept()

@@ -49,6 +49,7 @@ class KernelCalibrationError(WholeMetric):
     name: ClassVar[str] = "SKCE"
     direction: ClassVar = "minimize"
     range: ClassVar = (-2.0, 2.0)
+    compares_rows: ClassVar[bool] = True
     exceptions: ClassVar = {"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"}
 
     @classmethod
