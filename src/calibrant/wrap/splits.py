@@ -10,7 +10,7 @@ from calibrant.wrap.out_of_fold import stratified_folds
 __all__ = ["make_splits", "refuse_prefit", "refuse_small_folds"]
 
 #: A fold with a calibrator of its own: fewer held-out rows than this are refused, and fewer than that warned of. On 60 and 150 rows, one
-#: Platt, beta or isotonic map for each fold of 1 or 2 rows had a log loss 4 to 37 % above that of one map for all; of 3 to 6 rows up to
+#: Platt, beta or isotonic map for each fold of 1 or 2 rows had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to
 #: 9 %; of 10 up to 5 %; of 30 none. scikit-learn's contract of an estimator fits folds of 3.
 FEWEST_IN_A_FOLD, FEW_IN_A_FOLD = 3, 10
 
