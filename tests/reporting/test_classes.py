@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
+from calibrant.groups import read_groups
 from calibrant.predictions import read
 from calibrant.reporting.classes import group_table, region_table
 from calibrant.reporting.summarise import summarise
@@ -20,7 +21,7 @@ def half_wrong():
 
 def test_the_group_that_is_wrong_leads(half_wrong):
     record, group = half_wrong
-    rows = group_table(record, group)
+    rows = group_table(record, read_groups(group, record))
     own = group == "b"
     assert [row["group"] for row in rows] == ["b", "a"]
     assert rows[0]["rows"] == 1000

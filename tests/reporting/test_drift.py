@@ -5,6 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
+from calibrant.groups import Groups
 from calibrant.predictions import read
 from calibrant.reporting.drift import drift, read_times
 
@@ -22,7 +23,8 @@ def stream(change=40, n_days=60, per_day=100):
 
 def watched(p, y, dates, group=None, every="day", weight=None):
     times = read_times(dates, every, read(p, y))
-    return drift(times, (p, y.astype(float)), None, "before", weight, group)
+    groups = None if group is None else Groups(*np.unique(group, return_inverse=True))
+    return drift(times, (p, y.astype(float)), None, "before", weight, groups)
 
 
 def test_errors_by_day_are_counted_by_hand():

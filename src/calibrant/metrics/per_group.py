@@ -7,8 +7,8 @@ import numpy as np
 from calibrant._base.metric import Interval
 from calibrant._base.record import Record
 from calibrant._kernels.groups import rows_by_group
-from calibrant.arrays import rows_named
 from calibrant.errors import InputError
+from calibrant.groups import read_groups
 from calibrant.metrics.door import read_for
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
@@ -47,7 +47,7 @@ def per_group(
         With its options set, or with ``options`` given here.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
-    groups : (n,) of any kind of label
+    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the groups
     std : (n,), for regression
     level : float, default 0.95
         Of each group's own interval.
@@ -58,7 +58,8 @@ def per_group(
     Returns
     -------
     GroupValues
-        ``.frame()`` gives it as a data frame. Groups in sorted order; those whose rows all have weight 0 are left out.
+        ``.frame()`` gives it as a data frame. Groups in sorted order, named by tuples where columns are crossed; rows without a label
+        (None, NaN, NA) are the group None, the last. Those whose rows all have weight 0 are left out.
 
     Raises
     ------
@@ -94,7 +95,7 @@ def worst_group(
         One with a direction ("minimize" or "maximize"); its options are set, or given here as ``options``.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
-    groups : (n,) of any kind of label
+    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the groups
     std : (n,), for regression
     level : float, default 0.95
         That all intervals hold together (Bonferroni: each is made at 1 - (1 - level) / groups).
@@ -160,9 +161,5 @@ def _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs):
     record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
     if metric.task == "regression":
         record.one_output()
-    groups = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
-    rows_named(groups, "groups", len(record) if record.kept is None else len(record.kept))
-    if groups.ndim != 1:
-        raise InputError(f"groups must be one label a row, (n,); got shape {groups.shape}; join several columns into one first.")
-    names, index = np.unique(record.per_row(groups), return_inverse=True)
-    return record, names, index
+    found = read_groups(groups, record)
+    return record, found.names, found.index

@@ -30,10 +30,9 @@ def class_table(record, *, level=0.95) -> list[dict]:
 
 
 def group_table(record, groups, *, level=0.95) -> list[dict]:
-    """The same for groups of rows, (n,) of any label: group, rows, accuracy, confidence, gap, low, high."""
-    names, index = np.unique(groups, return_inverse=True)
-    rows = _gaps(record, index, len(names), level)
-    return sorted(({"group": str(name), **row} for name, row in zip(names, rows, strict=True)), key=badness, reverse=True)
+    """The same for groups of rows: group, rows, accuracy, confidence, gap, low, high."""
+    rows = _gaps(record, groups.index, len(groups), level)
+    return sorted(({"group": text, **row} for text, row in zip(groups.texts, rows, strict=True)), key=badness, reverse=True)
 
 
 def region_table(record, *, level=0.95) -> list[dict]:

@@ -71,7 +71,7 @@ def drift(times, before, after, watched, weight, groups=None) -> dict | None:
     before, after : ((n,) probability said, (n,) whether it happened); ``after`` may be None
     watched : "before" or "after": which of them the alarm and the groups are about
     weight : (n,), or None
-    groups : (n,) labels, optional
+    groups : Groups, optional
 
     Returns
     -------
@@ -109,9 +109,9 @@ def _advice(monitor, weight):
 
 
 def _by_group(times, pair, weight, groups):
-    labels, which = np.unique(groups, return_inverse=True)
+    texts, which = groups.texts, groups.index
     found = []
     for g in np.argsort(-np.bincount(which, weights=weight), kind="stable")[:GROUPS]:
         monitor = _watch(times, pair, weight, np.flatnonzero(which == g))
-        found.append({"group": str(labels[g]), "curve": monitor.curve().to_dict(), "advice": _advice(monitor, weight)})
+        found.append({"group": texts[g], "curve": monitor.curve().to_dict(), "advice": _advice(monitor, weight)})
     return sorted(found, key=lambda row: row["advice"] is None or row["advice"]["decision"] == "leave")

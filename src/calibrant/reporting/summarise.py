@@ -1,13 +1,14 @@
 """The report as data: everything it says, in one plain dictionary."""
 
 from calibrant.errors import InputError
+from calibrant.groups import read_groups
 from calibrant.predictions import read
 from calibrant.reporting.after import compare, is_fitted, resolve
 from calibrant.reporting.alternatives import alternatives, best, several
 from calibrant.reporting.choice import choice, confidence, final
 from calibrant.reporting.drift import read_times
 from calibrant.reporting.evidence import latent, signals
-from calibrant.reporting.plain import plain, read_groups
+from calibrant.reporting.plain import plain
 from calibrant.reporting.scores import score_table
 from calibrant.reporting.sections import sections
 
@@ -37,7 +38,7 @@ def summarise(
         Default: the calibrator's, if it is fitted.
     sample_weight, X, reference
         As for ``Calibrator.fit``.
-    groups : (n,) labels of any kind, optional
+    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
         Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, the worst first.
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
@@ -85,8 +86,9 @@ def summarise(
     if record.labels is None:
         raise InputError("y must be the true labels, one a row; got None.")
     test = _read_test(test, record)
-    groups = read_groups(groups, record if test is None else test)
-    times = read_times(times, every, record if test is None else test)
+    measured = record if test is None else test
+    groups = None if groups is None else read_groups(groups, measured)
+    times = read_times(times, every, measured)
     compared = {
         name: compare(
             record, one, test=test, n_splits=n_splits, in_sample=in_sample, random_state=random_state, progress=progress

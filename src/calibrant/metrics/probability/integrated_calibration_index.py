@@ -55,9 +55,13 @@ class IntegratedCalibrationIndex(PairMetric):
     quantile: float | None = None
     span: float = 0.75
 
-    name: ClassVar[str] = "ICI"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
+
+    @property
+    def name(self) -> str:
+        """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
+        return "ICI" if self.quantile is None else "Emax" if self.quantile == 1.0 else f"E{100.0 * self.quantile:g}"
 
     @classmethod
     def _examples(cls):

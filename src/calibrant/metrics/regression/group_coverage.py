@@ -8,6 +8,7 @@ from calibrant._base.interval import require_level
 from calibrant._base.record import Record
 from calibrant._kernels.intervals import wilson
 from calibrant.forecasts.read import read_forecast
+from calibrant.groups import read_groups
 
 __all__ = ["GroupCoverage", "group_coverage"]
 
@@ -31,7 +32,7 @@ def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, samp
     ----------
     y_true : (n,)
     mean, std : (n,) each, or a forecast in place of mean
-    groups : (n,) labels of any kind
+    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups
     level : float, default 0.9
         The coverage that the intervals claim.
     band : float, default 0.95
@@ -41,7 +42,7 @@ def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, samp
     Returns
     -------
     GroupCoverage
-        Groups in sorted order; ``.frame()`` gives a data frame.
+        Groups in sorted order, None (for rows without a label) the last; ``.frame()`` gives a data frame.
 
     Raises
     ------
@@ -57,10 +58,11 @@ def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, samp
     require_level(level)
     require_level(band)
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    labels, position = np.unique(record.per_row(groups, "groups"), return_inverse=True)
+    found = read_groups(groups, record)
+    position = found.index
     low, high = record.forecast.interval(level)
     inside = (low <= record.y) & (record.y <= high)
     n = np.bincount(position, weights=record.weights)
     held = np.bincount(position, weights=record.weights * inside)
     width = np.bincount(position, weights=record.weights * (high - low)) / n
-    return GroupCoverage(labels, n, held / n, *wilson(held, n, band), width)
+    return GroupCoverage(found.names, n, held / n, *wilson(held, n, band), width)

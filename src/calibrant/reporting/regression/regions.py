@@ -31,10 +31,9 @@ def region_table(record, values, *, level=0.95) -> list[dict]:
 
 
 def group_table(record, groups, *, level=0.95) -> list[dict]:
-    """The same for groups of rows, (n,) of any label."""
-    names, index = np.unique(groups, return_inverse=True)
-    rows = _rows(record, index, len(names), level)
-    return sorted(({"group": str(name), **row} for name, row in zip(names, rows, strict=True)), key=badness, reverse=True)
+    """The same for groups of rows."""
+    rows = _rows(record, groups.index, len(groups), level)
+    return sorted(({"group": text, **row} for text, row in zip(groups.texts, rows, strict=True)), key=badness, reverse=True)
 
 
 def _rows(record, index, count, level):

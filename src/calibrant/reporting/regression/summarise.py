@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
+from calibrant.groups import read_groups
 from calibrant.reporting.alternatives import alternatives, several
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.choice import final
 from calibrant.reporting.drift import read_times
-from calibrant.reporting.plain import plain, read_groups
+from calibrant.reporting.plain import plain
 from calibrant.reporting.regression.after import compare, fit_copy, is_fitted, resolve
 from calibrant.reporting.regression.choice import best, choice
 from calibrant.reporting.regression.scores import CHOSEN_BY, score_table
@@ -38,7 +39,7 @@ def summarise(
     test : (y_test, forecast_test) or (y_test, forecast_test, weight_test), optional
         Fit on all of ``y, forecast`` and measure on these rows instead; ``(mean, std)`` is a forecast too.
     sample_weight : (n,), optional
-    groups : (n,) labels of any kind, optional
+    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
         Of the rows measured (those of ``test``, if given).
     outputs : list of d names, optional
     times, every, n_splits, in_sample, level, n_resamples, random_state, title, progress
@@ -71,8 +72,9 @@ def summarise(
         raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
     names = _names(outputs, record.forecast.shape)
     test = None if test is None else _read_test(test, record)
-    groups = read_groups(groups, record if test is None else test)
-    times = read_times(times, every, record if test is None else test)
+    measured = record if test is None else test
+    groups = None if groups is None else read_groups(groups, measured)
+    times = read_times(times, every, measured)
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
     options = {"level": level, "random_state": random_state}

@@ -1,0 +1,157 @@
+"""Groups of rows: labels of any kind, missing ones and crossings of several columns among them, become names and numbers."""
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant.arrays import column_names, plain_array
+from calibrant.errors import InputError
+from calibrant.labels import is_missing, label_array, label_key
+
+__all__ = ["Groups", "read_groups"]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which group each row is of.
+
+    Attributes
+    ----------
+    names : (G,) in sorted order: numbers, then texts, then others; None, the last, for rows without a label
+        Tuples where several columns are crossed.
+    index : (n,) intp, the position of each row's group in ``names``.
+    """
+
+    names: np.ndarray
+    index: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def texts(self) -> list[str]:
+        """The names to be read, no two the same: 1 and "1" would be."""
+        plain = [_text(name) for name in self.names.tolist()]
+        count = Counter(plain)
+        return [text if count[text] == 1 else repr(name) for text, name in zip(plain, self.names.tolist(), strict=True)]
+
+
+def read_groups(groups, record) -> Groups:
+    """The groups of a record's rows.
+
+    Parameters
+    ----------
+    groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups
+        None, NaN, NaT and NA mean that a row has no label; such rows are a group of their own.
+    record : Predictions or ForecastRecord
+        Rows that it has left out are left out here.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    InputError
+        When there is not one label a row, or one is not hashable.
+
+    Examples
+    --------
+    >>> from calibrant.predictions import read
+    >>> read_groups(["b", 1, None, "1", "b"], read([0.5] * 5)).names.tolist()
+    [1, '1', 'b', None]
+    >>> read_groups([["f", "old"], ["m", "old"], ["f", "old"]], read([0.5] * 3)).names.tolist()
+    [('f', 'old'), ('m', 'old')]
+    """
+    parts = [_coded(_kept(column, record)) for column in _columns(groups)]
+    if len(parts) == 1:
+        return parts[0]
+    code = np.zeros(len(record), dtype=np.intp)
+    for part in parts:
+        code = code * len(part) + part.index
+    found, index = np.unique(code, return_inverse=True)
+    names = []
+    for part in reversed(parts):
+        found, digit = np.divmod(found, len(part))
+        names.append(part.names[digit].tolist())
+    return Groups(_objects(list(zip(*reversed(names), strict=True))), index)
+
+
+def _columns(groups):
+    """The columns of a frame or (n, c) array, or the one that labels are."""
+    column_names(groups, "groups")
+    if hasattr(groups, "columns") and hasattr(groups, "shape"):
+        names = getattr(groups, "column_names", groups.columns)
+        return [_labels(groups[name]) for name in names]
+    labels = _labels(groups)
+    return list(labels.T) if labels.ndim == 2 else [labels]
+
+
+def _labels(values):
+    """Labels as an array that keeps each as it is; times are ISO texts, as in ``calibrant.evaluate``."""
+    labels = label_array(values, "groups") if isinstance(values, list | tuple) else plain_array(values, "groups")
+    if labels.dtype.kind != "M":
+        return label_array(labels, "groups")
+    days = labels.astype("datetime64[D]")
+    missing = np.isnat(labels)
+    texts = (days if (days == labels)[~missing].all() else labels).astype(str).astype(object)
+    texts[missing] = None
+    return texts
+
+
+def _kept(column, record):
+    n_rows = len(record) if record.kept is None else len(record.kept)
+    if column.shape != (n_rows,):
+        rule = f"groups must have {n_rows} rows, as the predictions or labels it belongs to"
+        raise InputError(f"{rule}; got shape {column.shape}; pass one label a row, or a frame of several columns.")
+    return column if record.kept is None else column[record.kept]
+
+
+def _coded(labels) -> Groups:
+    if labels.dtype.kind in "biuUS" or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
+        return Groups(*np.unique(labels, return_inverse=True))
+    seen: dict[Hashable, int] = {}
+    try:
+        index = np.fromiter((seen.setdefault(_identity(v), len(seen)) for v in labels.tolist()), np.intp, len(labels))
+    except TypeError:
+        odd = next(type(v).__name__ for v in labels.tolist() if not isinstance(v, Hashable))
+        raise InputError(f"groups must be hashable labels; got a {odd} among them; pass texts or numbers.") from None
+    found = list(seen)
+    order = sorted(range(len(found)), key=lambda i: _place(found[i]))
+    place = np.empty(len(found), dtype=np.intp)
+    place[order] = np.arange(len(found))
+    return Groups(_objects([found[i] for i in order]), place[index])
+
+
+def _identity(label):
+    """Labels that are one group share it: those that compare equal, and those that are missing."""
+    if isinstance(label, tuple):
+        return tuple(map(_identity, label))
+    return None if is_missing(label) else label_key(label)
+
+
+def _place(label):
+    """Where a label stands among others of any kind."""
+    if label is None:
+        return (3,)
+    if isinstance(label, tuple):
+        return (2, "tuple", *map(_place, label))
+    if isinstance(label, int | float):
+        return (0, label)
+    return (1, label) if isinstance(label, str) else (2, type(label).__name__, str(label))
+
+
+def _objects(values):
+    """The values as an array that keeps each as it is; of texts or numbers alone, an array of them."""
+    kinds = {type(v) for v in values}
+    if len(kinds) == 1 and kinds <= {int, str, bool, float}:
+        return np.array(values)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _text(name):
+    if isinstance(name, tuple):
+        return ", ".join(map(_text, name))
+    return "(missing)" if name is None else str(name)

@@ -1,0 +1,81 @@
+"""Groups of rows: labels of any kind become names and numbers."""
+
+import numpy as np
+import pytest
+
+from calibrant.errors import InputError
+from calibrant.groups import read_groups
+from calibrant.predictions import read
+
+
+def grouped(groups, n_rows=None, weight=None):
+    return read_groups(groups, read(np.full(len(groups) if n_rows is None else n_rows, 0.5), sample_weight=weight))
+
+
+@pytest.mark.parametrize(
+    ("groups", "names", "index"),
+    [
+        (["b", "a", "b"], ["a", "b"], [1, 0, 1]),
+        ([10, 9, 10], [9, 10], [1, 0, 1]),
+        ([1, "1", 1.0, True], [1, "1"], [0, 1, 0, 0]),
+        ([None, "a", float("nan"), np.float64("nan")], ["a", None], [1, 0, 1, 1]),
+        (np.array([2.5, np.nan, 1.5]), [1.5, 2.5, None], [1, 2, 0]),
+        ([b"x", "x", 3, None, ("u", None), ("u", 2)], [3, "x", b"x", ("u", 2), ("u", None), None], [2, 1, 0, 5, 4, 3]),
+        (np.ma.array(["b", "a"]), ["a", "b"], [1, 0]),
+        (np.array(["2026-01-06", "2026-01-05", "NaT"], dtype="datetime64[ns]"), ["2026-01-05", "2026-01-06", None], [1, 0, 2]),
+        ([["f", "old"], ["m", "new"], ["f", "new"]], [("f", "new"), ("f", "old"), ("m", "new")], [1, 2, 0]),
+        (np.array([["a"], ["b"]]), ["a", "b"], [0, 1]),
+    ],
+)
+def test_names_and_numbers(groups, names, index):
+    found = grouped(groups)
+    assert found.names.tolist() == names
+    assert found.index.tolist() == index
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_frames_are_crossed(library):
+    module = pytest.importorskip(library)
+    columns = {"sex": ["f", "m", None, "f"], "age": [30, 40, 30, 40]}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    found = grouped(frame, 4)
+    assert found.names.tolist() == [("f", 30), ("f", 40), ("m", 40), (None, 30)]
+    assert found.index.tolist() == [0, 2, 3, 1]
+    assert found.texts == ["f, 30", "f, 40", "m, 40", "(missing), 30"]
+    assert grouped(frame["sex"], 4).names.tolist() == ["f", "m", None]
+
+
+def test_missing_values_of_pandas_are_one_group():
+    pd = pytest.importorskip("pandas")
+    for values in (pd.Series(["a", None, "a"]), pd.Series([1, pd.NA, 1], dtype="Int64"), pd.Categorical(["a", None, "a"])):
+        assert grouped(values, 3).index.tolist() == [0, 1, 0]
+    assert grouped(pd.Series(pd.to_datetime(["2026-01-05 10:00", None, "2026-01-05 10:00"])), 3).names[1] is None
+
+
+def test_texts_are_different_where_names_are():
+    assert grouped([1, "1", None, "(missing)"]).texts == ["1", "'(missing)'", "'1'", "None"]
+
+
+def test_rows_of_weight_0_are_left_out():
+    found = grouped(["a", "b", "c"], weight=[1.0, 0.0, 2.0])
+    assert (found.names.tolist(), found.index.tolist()) == (["a", "c"], [0, 1])
+
+
+def test_many_rows_of_a_simple_kind_take_no_loop():
+    groups = np.random.default_rng(0).integers(0, 100_000, 1_000_000)
+    found = grouped(groups)
+    assert np.array_equal(found.names[found.index], groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b"], r"groups must have 3 rows.*got shape \(2,\); pass one label a row"),
+        ("abc", r"got shape \(\)"),
+        (np.zeros((3, 2, 2)), "groups must have 3 rows"),
+        ([{1}, {2}, {3}], "groups must be hashable labels; got a set among them"),
+    ],
+)
+def test_what_cannot_be_grouped(groups, message):
+    with pytest.raises(InputError, match=message):
+        grouped(groups, 3)
