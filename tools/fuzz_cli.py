@@ -52,16 +52,30 @@ CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
 
 def _contents(rng):
-    """(task, columns by name) of a small sound table."""
+    """(task, columns by name, whether every command takes it) of a small sound table."""
     n, numbers = rng.randint(6, 24), np.random.default_rng(rng.getrandbits(32))
     extra = {"note": [rng.choice("xyz") for _ in range(n)], "when": [f"2026-03-{1 + i % 28:02d}" for i in range(n)]}
+    if rng.random() < 0.2:
+        extra["weight"] = numbers.uniform(0.5, 2.0, n).tolist()
     if rng.random() < 0.3:
         mean, std = numbers.normal(size=n), numbers.uniform(0.5, 2.0, n)
-        return "forecasts", {"mean": mean.tolist(), "std": std.tolist(), "y": (mean + std).tolist(), **extra}
+        y = (mean + std).tolist()
+        if rng.random() < 0.2:
+            return (
+                "forecasts",
+                {**{f"q_{q}": (mean + z).tolist() for q, z in ((0.1, -1.0), (0.5, 0.0), (0.9, 1.0))}, "y": y, **extra},
+                False,
+            )
+        if rng.random() < 0.2:
+            both = {f"{kind}_{name}": v for name in ("u", "v") for kind, v in (("mean", mean.tolist()), ("std", std.tolist()), ("y", y))}
+            return "forecasts", {**both, **extra}, False
+        return "forecasts", {"mean": mean.tolist(), "std": std.tolist(), "y": y, **extra}, True
     K = rng.choice([2, 3])
     P = numbers.dirichlet(np.ones(K), n)
     label = [*"abc"[:K], *(rng.choice("abc"[:K]) for _ in range(n - K))]
-    return "classes", {**{f"p_{c}": P[:, j].tolist() for j, c in enumerate("abc"[:K])}, "label": label, **extra}
+    if rng.random() < 0.15:
+        return "classes", {**{f"logit_{c}": np.log(P[:, j]).tolist() for j, c in enumerate("abc"[:K])}, "label": label, **extra}, False
+    return "classes", {**{f"p_{c}": P[:, j].tolist() for j, c in enumerate("abc"[:K])}, "label": label, **extra}, True
 
 
 def _mutated(rng, table):
@@ -155,7 +169,7 @@ class Case:
         self.rng, self.folder, self.saved = random.Random(seed), folder, saved
         rng = self.rng
         self.command = rng.choice([*COMMANDS, "evaluate", "tables", "apply"])
-        self.task, self.table = _contents(rng)
+        self.task, self.table, self.plain = _contents(rng)
         mutated, damaged, bad_options = rng.random() < 0.4, rng.random() < 0.2, rng.random() < 0.2
         self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy"])
         encoding = rng.choice(ENCODINGS)
@@ -167,6 +181,7 @@ class Case:
         fits = self.kind in ("csv", "parquet") or (self.kind == "npz" and self.command not in ("tables", "monitor"))
         # No engine reads Parquet from a name that is no text.
         fits = fits and not (self.command == "tables" and self.kind == "parquet" and b"\xe9" in os.fsencode(self.path.name))
+        fits = fits and (self.plain or (self.command == "evaluate" and self.kind != "npz"))
         self.sound = sound and fits and not (self.command == "monitor" and (self.task == "forecasts" or self.kind == "parquet"))
         self.arguments = self._arguments() + (self._odd_options() if bad_options else [])
 
@@ -207,8 +222,13 @@ class Case:
         if self.command == "monitor":
             return ["monitor", path, "--time", "when", *rng.choice([[], ["--by", "note"], ["--json"], ["-o", str(self.output), *force]])]
         if self.command == "apply":
-            name = "forecasts" if self.task == "forecasts" else f"classes{sum(c.startswith('p_') for c in self.table)}"
-            return ["apply", str(self.saved / name), path, "-o", str(self.output), *force]
+            name = "forecasts" if self.task == "forecasts" else f"classes{2 + ('p_c' in self.table or 'logit_c' in self.table)}"
+            calibrator = self.saved / name
+            if rng.random() < 0.1:
+                calibrator = self.folder / "m"
+                calibrator.write_bytes(_damaged(rng, (self.saved / name).read_bytes()))
+                self.sound = False
+            return ["apply", str(calibrator), path, "-o", str(self.output), *force]
         options = ["--method", method, "-o", str(self.output), *force]
         more = rng.choice([[], [], ["--by", "note"], ["--fail-if", "accuracy<2" if self.task == "classes" else "nll>-99"]])
         return [self.command, path, *options, *(more if self.command == "report" else [])]
@@ -253,7 +273,7 @@ class Case:
         lost = self._lost(before, after, result.exit_code)
         if lost is not None:
             return "wrong", lost
-        if self.sound and self.command == "evaluate" and "--json" in self.arguments:
+        if self.sound and self.plain and self.command == "evaluate" and "--json" in self.arguments:
             return self._numbers(json.loads(result.stdout))
         return ("done" if result.exit_code in (0, 3) else "refused"), ""
 
@@ -282,11 +302,13 @@ class Case:
     def _numbers(self, found):
         values = {row["key"]: row["before"]["value"] for row in found["metrics"]}
         t = {name: np.array(v) for name, v in self.table.items()}
+        weight = t.get("weight")
         if self.task == "classes":
             own = np.select([t["label"] == c for c in "abc" if f"p_{c}" in t], [t[f"p_{c}"] for c in "abc" if f"p_{c}" in t])
-            key, want = "log_loss", -np.log(own).mean()
+            key, want = "log_loss", np.average(-np.log(own), weights=weight)
         else:
-            key, want = "nll", (0.5 * np.log(2 * np.pi * t["std"] ** 2) + 0.5 * ((t["y"] - t["mean"]) / t["std"]) ** 2).mean()
+            losses = 0.5 * np.log(2 * np.pi * t["std"] ** 2) + 0.5 * ((t["y"] - t["mean"]) / t["std"]) ** 2
+            key, want = "nll", np.average(losses, weights=weight)
         return ("done", "") if abs(values[key] - want) < 1e-9 else ("wrong", f"{key} is {values[key]}, not {want}")
 
 

@@ -2,7 +2,10 @@
 
 import contextlib
 import os
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +107,8 @@ def test_f26_so_is_a_parquet_file(engine, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT)
     pandas.read_csv(tmp_path / "f.csv").to_parquet(tmp_path / "a[1].parquet")
     assert "12 rows of 1 files" in run("evaluate", "a[1].parquet", "--engine", engine).output
+    # What goes wrong beside the files is not said of them.
+    assert "the folder" in run("evaluate", "a[1].parquet", "--engine", engine, "--resume", "none/sums", code=1).stderr
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
@@ -166,3 +171,19 @@ def test_f26_an_end_that_is_not_finite_is_no_number():
 def test_f26_too_few_rows_for_folds(run, tmp_path):
     (tmp_path / "f.csv").write_text("p_a,p_b,label\n0.25,0.75,a\n0.5,0.5,b\n0.75,0.25,a\n")
     assert "needs 5 rows or more; there are 3" in run("evaluate", "f.csv", "--method", "temperature", code=1).stderr
+
+
+def test_f26_threads_of_libraries_say_nothing_beside_the_error():
+    code = """
+import os, sys
+from calibrant.cli.tables import own_words
+with own_words():
+    os.write(2, b"thread panicked")
+    print("ours", file=sys.stderr)
+os.write(2, b"after")
+"""
+    folder = str(Path(cb.__file__).parent.parent)
+    made = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": folder}
+    )
+    assert made.stderr == "ours\nafter"

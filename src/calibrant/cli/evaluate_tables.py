@@ -13,7 +13,7 @@ from calibrant.cli.columns import PATTERNS, SINGLE
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.options import force_option, refuse_existing
 from calibrant.cli.reading import ARRAYS
-from calibrant.cli.tables import as_text, console, progress
+from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
@@ -83,8 +83,9 @@ def count_tables(source, tables, columns, bins):
     if table is not paths and tables.resume is not None:
         raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the CSV files first.")
     engine = tables.engine or "auto"
-    asked = _asked(columns_of(table, choose(table, engine)), tables, columns)
-    with progress("files", len(paths)) as step:
+    with own_words():
+        asked = _asked(columns_of(table, choose(table, engine)), tables, columns)
+    with own_words(), progress("files", len(paths)) as step:
         found = evaluate(
             table, predicted=tables.predicted, by=_listed(tables.by) or (), time=tables.time, every=tables.every, weight=columns.weight,
             classes=_listed(columns.classes), n_bins=bins, engine=engine, checkpoint=tables.resume,

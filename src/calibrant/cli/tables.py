@@ -1,6 +1,8 @@
 """Tables and progress for a terminal."""
 
-from contextlib import contextmanager, nullcontext
+import os
+import sys
+from contextlib import contextmanager, nullcontext, redirect_stderr
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -9,7 +11,7 @@ from rich.text import Text
 
 from calibrant.cli.wording import shown
 
-__all__ = ["as_text", "console", "print_summary", "progress", "with_interval", "working"]
+__all__ = ["as_text", "console", "own_words", "print_summary", "progress", "with_interval", "working"]
 
 
 def console():
@@ -92,3 +94,22 @@ def working(words):
     """A turning sign on standard error while work of unknown length runs; nothing where that is no terminal."""
     error = Console(stderr=True)
     return error.status(words) if error.is_terminal else nullcontext()
+
+
+@contextmanager
+def own_words():
+    """Standard error for Python alone: what a library's own threads write there of a damaged file is said by its error as well."""
+    try:
+        real = sys.stderr.fileno() == 2
+    except (AttributeError, OSError):  # no file of the system's, as in tests
+        real = False
+    if not real or os.environ.get("CALIBRANT_DEBUG"):
+        yield
+        return
+    ours = os.fdopen(os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1)
+    with ours, open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stderr(ours):
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(ours.fileno(), 2)

@@ -24,19 +24,22 @@ def table_of(paths, time=None):
         raise InputError(f"slices are counted from files that are all Parquet or all CSV; {odd} is not as the others; convert it first.")
     if not csv:
         return paths
-    arrow = import_extra("pyarrow", "counting CSV files by slice", "cli")
     texts = [open_source(path).content for path in paths]
     names = list(texts[0])
     differs = next((path for path, content in zip(paths, texts, strict=True) if set(content) != set(names)), None)
     if differs is not None:
         raise InputError(f"{differs} must have the columns of {paths[0]}, which are {', '.join(names[:12])}; name files of one kind.")
     columns = {name: [value for content in texts for value in content[name]] for name in names}
-    return arrow.table({name: _times(values, name) if name == time else _typed(values) for name, values in columns.items()})
+    return _arrow().table({name: _times(values, name) if name == time else _typed(values) for name, values in columns.items()})
+
+
+def _arrow():
+    return import_extra("pyarrow", "counting CSV files by slice", "cli")
 
 
 def _typed(values):
     """Whole numbers, numbers, or text; an empty value is missing."""
-    arrow = import_extra("pyarrow", "counting CSV files by slice", "cli")
+    arrow = _arrow()
     present = {value for value in values if value.strip()}
     kind = next((kind for kind, fits in ((int, WHOLE.fullmatch), (float, _is_number)) if all(map(fits, present))), str)
     kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
@@ -52,7 +55,7 @@ def _is_number(text):
 
 
 def _times(values, name):
-    arrow = import_extra("pyarrow", "counting CSV files by slice", "cli")
+    arrow = _arrow()
     texts = arrow.array([value.strip() or None for value in values], arrow.string())
     for zone in (None, "UTC"):
         try:

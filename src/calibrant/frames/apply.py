@@ -66,12 +66,10 @@ def apply(
     if confidence in kinds:
         raise InputError(f"the table has a column {confidence!r}, which is not overwritten; name the one added by confidence=.")
     transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score), calibrator), confidence)
-    with reading(source):
-        table = opened(source, module)
-        if hasattr(module, "apply"):
-            module.apply(table, transform, output)
-        else:
-            _write(map(transform, module.batches(table, ordered=True)), output, overwrite)
+    if hasattr(module, "apply"):
+        module.apply(opened(source, module), transform, output)
+    else:
+        _write(map(transform, _batches(source, module)), output, overwrite)
     return output
 
 
@@ -88,6 +86,11 @@ def _in_order(columns, calibrator):
     named = {class_key(name): column for name, column in zip(columns.classes, columns.values, strict=True)}
     wanted = [class_key(name) for name in calibrator.classes_.tolist()]
     return replace(columns, values=tuple(named[name] for name in wanted)) if set(named) == set(wanted) else columns
+
+
+def _batches(source, module):
+    with reading(source):
+        yield from module.batches(opened(source, module), ordered=True)
 
 
 def _write(batches, output, overwrite):

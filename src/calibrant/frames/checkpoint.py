@@ -5,7 +5,7 @@ from pathlib import Path
 
 from calibrant._base.saving import Saved, load
 from calibrant.errors import InputError
-from calibrant.frames.engines.choosing import fold
+from calibrant.frames.engines.choosing import fold, opened, reading
 
 __all__ = ["FrameCheckpoint", "fold_files"]
 
@@ -25,7 +25,8 @@ def fold_files(module, paths, kernel, checkpoint=None, progress=None):
     for count, path in enumerate(paths, start=1):
         if path not in kept.done:
             stamp = _stamp(path)
-            kept.state += fold(module, module.open_files([path]), kernel)
+            with reading([path]):
+                kept.state += fold(module, opened([path], module), kernel)
             kept.done[path] = stamp
             if checkpoint is not None:
                 kept.save(checkpoint, overwrite=True)

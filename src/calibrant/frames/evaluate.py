@@ -103,11 +103,11 @@ def evaluate(
     paths = files(source)
     if paths is None and not (checkpoint is None and progress is None):
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
-    with reading(source):
-        if checkpoint is None and progress is None:
+    if checkpoint is None and progress is None:
+        with reading(source):
             state = fold(module, opened(source, module), kernel)
-        else:
-            state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
+    else:
+        state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
     found = Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)
     refuse_missing_times(found, source, module, time)
     return found
