@@ -8,6 +8,7 @@ read, and their log loss (of forecasts the likelihood) must be that of the numbe
 cases, done, refused, wrong (numbers, exit codes or files) and obscure (what is said), and exits with 1 when a case is wrong or obscure.
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -19,6 +20,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -206,7 +208,6 @@ class Case:
         rng, path = self.rng, str(self.path)
         method = rng.choice(METHODS[self.task])
         force = ["--force"] if rng.random() < 0.3 else []
-        self.forced = bool(force)
         if self.command == "evaluate":
             return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method]])]
         if self.command == "tables":
@@ -260,7 +261,8 @@ class Case:
     def run(self):
         """(outcome, why)."""
         before = _state(self.folder)
-        result = CliRunner().invoke(group, self.arguments)
+        with contextlib.chdir(self.folder):
+            result = CliRunner().invoke(group, self.arguments)
         after = _state(self.folder)
         said = result.stderr.strip("\n").split("\n")[-1]
         if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -292,12 +294,17 @@ class Case:
         return f"says {len(said)} characters: {said[:300]!r}" if len(said) > 1500 else None
 
     def _lost(self, before, after, code):
-        written = {self.output.name} if self.forced or self.output.name not in before else set()
-        if self.output.is_symlink():
-            written = {"nowhere"} if self.forced else set()
         changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
-        unasked = changed - (written if code in (0, 3) else set())
+        unasked = changed - (self._written(before) if code in (0, 3) else set())
         return f"changed {sorted(unasked)} with exit code {code}" if unasked else None
+
+    def _written(self, before):
+        """Names of the files that the options allow to be written: the last output, or what a link there points at."""
+        given = [value for flag, value in pairwise(self.arguments) if flag in ("-o", "--output", "--resume")]
+        given += [a.partition("=")[2] for a in self.arguments if a.startswith(("--output=", "--resume="))]
+        given = {Path(value).name for value in given or ["report.html", "model.calibrant"]}
+        free = {name for name in given if name not in before or "--force" in self.arguments}
+        return free | ({"nowhere"} if self.output.name in free and self.output.is_symlink() else set())
 
     def _numbers(self, found):
         values = {row["key"]: row["before"]["value"] for row in found["metrics"]}
