@@ -30,7 +30,7 @@ class Beta(Map):
     ----------
     a_, b_, c_ : float
     limits_ : (lowest score, smallest gap from 1) that logarithms are taken of: where the scores hold exact 0 (or 1), half the smallest
-        other score (or gap), not below 1 / (2 n²), else 1e-12.
+        other score (or gap), not below 1 / (2 n²) or 1 / (2 n), whichever has the lower log loss on the calibration rows; else 1e-12.
     status_ : "converged"; "separable" (every right row scores at least as high as every wrong one, or only one of the two was seen, so that
         the log loss has no finite optimum: fitted to Platt's smoothed targets); "max steps" or "stalled".
 
@@ -70,30 +70,35 @@ class Beta(Map):
     def _fit(self, score, correct, weight):
         if self.parameters not in PARAMETERS:
             raise InputError(f'parameters must be "abm", "am" or "ab"; got {self.parameters!r}.')
-        self.limits_ = inner_limits(score, weight.sum())
-        low, high = self._logs(score)
         separable = _separable(score, correct, self.parameters)
         target = smoothed_targets(correct, weight) if separable else correct
+        # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other fits better.
+        tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
+        fits = [(*self._fitted(score, target, weight, limits), limits) for limits in tried]
+        _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
+        self.status_ = "separable" if separable else status
+
+    def _fitted(self, score, target, weight, limits):
+        """(log loss, (a, b, c), status) with logarithms taken inside the limits."""
+        low, high = _logs(score, limits)
         if self.parameters == "ab":
-            theta, self.status_ = fit_sigmoid(
-                np.column_stack([low + LOG2, high - LOG2]), target, weight, identity=[1.0, 1.0], intercept=False
-            )
-            self.a_, self.b_ = theta
-            self.c_ = (self.a_ - self.b_) * LOG2
+            (a, b), status = fit_sigmoid(np.column_stack([low + LOG2, high - LOG2]), target, weight, identity=[1.0, 1.0], intercept=False)
+            c = (a - b) * LOG2
         else:
             columns = (low + high)[:, None] if self.parameters == "am" else np.column_stack([low, high])
-            theta, self.status_ = fit_sigmoid(columns, target, weight, identity=[1.0] * columns.shape[1])
-            self.a_, self.b_, self.c_ = theta[0], theta[-2], theta[-1]
-        if separable:
-            self.status_ = "separable"
-
-    def _logs(self, score):
-        low, high = clipped_logs(score, self.limits_)
-        return low, -high
+            theta, status = fit_sigmoid(columns, target, weight, identity=[1.0] * columns.shape[1])
+            a, b, c = theta[0], theta[-2], theta[-1]
+        z = a * low + b * high + c
+        return float(weight @ (np.logaddexp(0.0, z) - target * z)), (a, b, c), status
 
     def _predict(self, score):
-        low, high = self._logs(score)
+        low, high = _logs(score, self.limits_)
         return sigmoid(self.a_ * low + self.b_ * high + self.c_)
+
+
+def _logs(score, limits):
+    low, high = clipped_logs(score, limits)
+    return low, -high
 
 
 def _separable(score, correct, parameters):
