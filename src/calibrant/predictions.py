@@ -212,9 +212,10 @@ def read(
     Parameters
     ----------
     P : (n, K), or (n,) for binary: probability (or log-odds) of the second class
-        Lists, NumPy, pandas, polars or CPU torch tensors. A data frame's column names are class names.
+        Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column names are class names.
     y : (n,) labels, optional
-        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their order.
+        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their order. Where these are numbers, numbers
+        in y are such labels, not positions.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     sample_weight : (n,), optional

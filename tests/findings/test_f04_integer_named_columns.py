@@ -49,3 +49,15 @@ def test_f04_two_columns_of_one_name_are_an_error(names):
         cb.Identity().fit(frame, Y)
     with pytest.raises(InputError, match=message):
         cb.Identity().fit(P, Y).predict(frame)
+
+
+@pytest.mark.parametrize("swapped", ["std", "y"])
+def test_f04_outputs_in_another_order_are_an_error(swapped):
+    pd = pytest.importorskip("pandas")
+    held = {name: pd.DataFrame(P[:, :2] + 1.0, columns=["a", "b"]) for name in ("mean", "std", "y")}
+    assert metrics.root_mean_squared_error(held["y"], held["mean"], held["std"]).tolist() == [0.0, 0.0]
+    held[swapped] = held[swapped][["b", "a"]]
+    with pytest.raises(InputError, match=rf"{swapped} must have the columns of .* in their order, \['a', 'b'\]; got \['b', 'a'\]"):
+        metrics.root_mean_squared_error(held["y"], held["mean"], held["std"])
+    with pytest.raises(InputError, match=f"{swapped} must have the columns of"):
+        cb.StdScaling().fit(held["mean"], held["std"], held["y"])

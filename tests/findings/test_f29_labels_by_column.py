@@ -92,3 +92,16 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
         cb.report([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], n_bin=5)
     with pytest.raises(TypeError, match=r"report has no option 'classes'; it has .*'outputs'"):
         cb.report([0.0, 1.0, 1.0, 0.0], [0.2, 0.7, 0.9, 0.4], [1.0] * 4, classes=["a"])
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ([[1.0], [2.0]], r"at least 2 draws a row; got shape \(2, 1\); one draw says nothing of the spread: pass it as the mean"),
+        ([[1.0, 2.0], [3.0, 3.0]], r"samples must differ within a row; row 1 has 2 draws of 3.0 \(1 such rows\); their std is 0"),
+        ([[[1.0, 2.0], [3.0, 3.0]]], "samples must differ within a row; row 0 has 2 draws of 3.0"),
+    ],
+)
+def test_f29_draws_without_spread_are_refused_in_words_of_draws(samples, message):
+    with pytest.raises(InputError, match=message):
+        cb.SampleForecast(samples)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant.arrays import to_array
+from calibrant.arrays import column_names, to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 
@@ -32,6 +32,7 @@ class NormalForecast(Forecast):
     """
 
     def __init__(self, mean, std):
+        require_same_order(std, "std", mean, "mean")
         self._mean = finite_values(mean, "mean")
         std = to_array(std, "std").astype(np.float64, copy=False)
         if std.shape != self._mean.shape:
@@ -76,6 +77,13 @@ def _unchecked(mean, std):
     out = object.__new__(NormalForecast)
     out._mean, out._std, out.shape = mean, std, mean.shape
     return out
+
+
+def require_same_order(values, name, like, like_name):
+    """Raise InputError where two frames have the same columns in different order."""
+    own, other = column_names(values, name), column_names(like, like_name)
+    if own is not None and other is not None and own != other and set(own) == set(other):
+        raise InputError(f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put them in one order.")
 
 
 def finite_values(values, name):

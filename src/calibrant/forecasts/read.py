@@ -9,7 +9,7 @@ from calibrant.arrays import weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
-from calibrant.forecasts.normal import NormalForecast, finite_values
+from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
 
 __all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
@@ -155,6 +155,8 @@ def read_forecast(forecast, std=None, y=None, *, sample_weight=None) -> Forecast
     >>> record.standardised.tolist()
     [1.0, -2.0]
     """
+    if y is not None:
+        require_same_order(y, "y", forecast[0] if isinstance(forecast, tuple) and forecast else forecast, "the forecast")
     forecast = as_forecast(forecast, std)
     if y is not None:
         y = finite_values(y, "y")

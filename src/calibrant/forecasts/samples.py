@@ -31,7 +31,17 @@ class SampleForecast(QuantileForecast):
     def __init__(self, samples):
         samples = to_array(samples, "samples").astype(np.float64)
         if samples.ndim not in (2, 3) or samples.shape[-1] < 2:
-            raise InputError(f"samples must be (n, s) or (n, d, s) with at least 2 draws a row; got shape {samples.shape}.")
+            raise InputError(
+                f"samples must be (n, s) or (n, d, s) with at least 2 draws a row; got shape {samples.shape}; one draw says nothing of the "
+                "spread: pass it as the mean, with a std of your own or to a metric that needs none."
+            )
+        equal = (samples == samples[..., :1]).all(axis=-1)
+        if equal.any():
+            first = np.argwhere(equal)[0]
+            raise InputError(
+                f"samples must differ within a row; row {first[0]} has {samples.shape[-1]} draws of {samples[tuple(first)][0]} "
+                f"({int(equal.sum())} such rows); their std is 0, which no density can have: drop these rows, or pass mean and std."
+            )
         super().__init__((np.arange(samples.shape[-1]) + 0.5) / samples.shape[-1], samples)
 
     @cached_property
