@@ -130,6 +130,13 @@ def test_several_outputs_are_calibrated_each_on_its_own(scale_model, fitted):
         np.testing.assert_allclose(alone.fit(X[300:], y[300:]).predict_distribution(X[:100]).std, forecast.std[:, 0])
 
 
+@pytest.mark.parametrize("wrong", [cb.TemperatureScaling(), cb.Isotonic(), "interval"], ids=repr)
+def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
+    X, y = _data(50)
+    with pytest.raises(InputError, match=r"calibrator must be a calibrator of forecasts such as StdScaling\(\).*got"):
+        cb.CalibratedRegressor(LinearRegression(), wrong).fit(X, y)
+
+
 @parametrize_with_checks(
     [
         cb.CalibratedRegressor(LinearRegression(), cv=3),

@@ -9,6 +9,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._base.default import default_regression_calibrator
+from calibrant._base.kinds import require_regression_calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -122,6 +123,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         """
         X, y = _checked(X, y)
         refuse_prefit(self.cv)
+        template = default_regression_calibrator() if self.calibrator is None else require_regression_calibrator(self.calibrator)
         data = TrainingRows(X, y, sample_weight)
         params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
         splits = self._splits(data, split_params)
@@ -135,7 +137,6 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
             self.model_ = _fitted(self.model, data, everything, params["model"])
         forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
-        template = default_regression_calibrator() if self.calibrator is None else self.calibrator
         self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model_, name):

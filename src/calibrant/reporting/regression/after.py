@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from calibrant._base.default import default_regression_calibrator
+from calibrant._base.kinds import require_regression_calibrator
 from calibrant._base.regression import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.parts import gather
@@ -23,12 +24,7 @@ def resolve(calibrator):
     """The calibrator meant: the default for None, an instance of a class; ``Identity()`` stands for none."""
     calibrator = default_regression_calibrator() if calibrator is None else calibrator
     calibrator = calibrator() if isinstance(calibrator, type) else calibrator
-    if not isinstance(calibrator, RegressionCalibrator | Identity):
-        raise InputError(
-            f"calibrator must be a calibrator of forecasts such as StdScaling(), fitted or not; got {type(calibrator).__name__}; "
-            "calibrators of classes take probabilities."
-        )
-    return calibrator
+    return calibrator if isinstance(calibrator, Identity) else require_regression_calibrator(calibrator)
 
 
 def of_forecasts(calibrator):
