@@ -34,6 +34,12 @@ def test_f06_an_interval_of_one_forecast_is_refused():
         metrics.interval_calibration_error.interval([0.0, 1.0], [0.0, 0.5], [1.0, 1.0], sample_weight=[0.5, 0.5])
 
 
+@quiet
+def test_f06_a_report_of_one_row_is_refused():
+    with pytest.raises(InputError, match="must add up to more than 1 for the intervals of a report"):
+        cb.report(DATA.y, DATA.P, sample_weight=SHARES)
+
+
 def test_f06_shares_warn_once_where_they_are_read():
     with pytest.warns(
         CalibrationWarning, match="sample_weight adds up to 1, so that its 120 rows count as 1: weights mean repetition"

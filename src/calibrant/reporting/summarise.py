@@ -1,5 +1,6 @@
 """The report as data: everything it says, in one plain dictionary."""
 
+from calibrant.arrays import require_pairs
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
 from calibrant.predictions import read
@@ -83,6 +84,7 @@ def summarise(
     if classes is None:
         classes = first.classes_ if is_fitted(first) else first.classes
     record = read(P, y, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
+    require_pairs(record.weight, "the intervals of a report")
     if record.labels is None:
         raise InputError("y must be the true labels, one a row; got None.")
     test = _read_test(test, record)

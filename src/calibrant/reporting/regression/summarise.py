@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from calibrant.arrays import require_pairs
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import read_groups
@@ -68,6 +69,7 @@ def summarise(
     """
     named = several(calibrator, resolve) or {"": resolve(calibrator)}
     record = read_forecast(forecast, std, y, sample_weight=sample_weight)
+    require_pairs(record.weight, "the intervals of a report")
     if record.y is None:
         raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
     names = _names(outputs, record.forecast.shape)
