@@ -1,0 +1,185 @@
+"""Measure the house: how large it is, who reaches into whom, how often one report opens the door, what the types and the import cost.
+
+``python tools/measure.py [--against REV] [--quick]``: a table of this checkout, beside that of REV where one is named (read from git into a
+temporary folder). ``--quick`` leaves out what runs programs: the import ratio and ``pyright --verifytypes``.
+"""
+
+import argparse
+import ast
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task"]
+
+ROOT = Path(__file__).resolve().parent.parent
+#: The classes of one task: an ``isinstance`` of one of them asks which task it is, as ``.task`` does.
+OF_ONE_TASK = {
+    "Calibrator", "RegressionCalibrator", "Predictions", "Forecast", "ForecastRecord", "RegressionMetric", "RegressionSumMetric",
+    "RegressionMeanMetric",
+}  # fmt: skip
+#: Functions that open the door.
+DOORS = {("predictions.py", "read"), ("read.py", "read_forecast")}
+CROSSINGS = """
+import json, sys, warnings
+import numpy as np
+import calibrant as cb
+warnings.simplefilter("ignore")
+doors, count = {doors!r}, {{"n": 0}}
+def seen(frame, event, _):
+    code = frame.f_code
+    if event == "call" and (code.co_filename.rsplit("/", 1)[-1], code.co_name) in doors:
+        count["n"] += 1
+rng = np.random.default_rng(0)
+p = rng.uniform(0.02, 0.98, 300)
+P, y = np.column_stack([1 - p, p]), (rng.random(300) < p**1.5).astype(int)
+out = {{}}
+for name, arguments in (("classes", (y, P)), ("numbers", (rng.normal(size=300), np.zeros(300), np.full(300, 0.8)))):
+    identity = cb.Identity() if name == "classes" else cb.ForecastIdentity()
+    cb.report(*arguments, calibrator=identity, n_resamples=2)
+    count["n"] = 0
+    sys.setprofile(seen)
+    cb.report(*arguments, calibrator=identity, n_resamples=2)
+    sys.setprofile(None)
+    out[name] = count["n"]
+print(json.dumps(out))
+"""
+TIMES = "import time; start = time.process_time(); {}; print(time.process_time() - start)"
+REPEATS = 15
+BASE = "import sklearn.isotonic, scipy.optimize"
+
+
+def _trees(package: Path) -> Iterator[tuple[Path, str, ast.Module]]:
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield path.relative_to(package), text, ast.parse(text)
+
+
+def lines_by_kind(text: str, tree: ast.Module) -> Counter:
+    """Lines of one file: code, docstring, comment, blank."""
+    lines = text.splitlines()
+    kinds = ["blank" if not line.strip() else "comment" if line.strip().startswith("#") else "code" for line in lines]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node) is not None:
+            for i in range(node.body[0].lineno - 1, node.body[0].end_lineno):
+                kinds[i] = "docstring"
+    return Counter(kinds)
+
+
+def reaches(tree: ast.Module) -> list[str]:
+    """Attributes with an underscore that are asked of anything but ``self``, ``cls`` and ``super()``."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            if not own and "super()" not in ast.unparse(node.value):
+                found.append(ast.unparse(node))
+    return found
+
+
+def sites_that_ask_for_the_task(tree: ast.Module) -> int:
+    """How often code asks whether it works on classes or on numbers: ``.task``, ``isinstance`` of a class of one task."""
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "task":
+            count += 1
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+            count += bool(OF_ONE_TASK & {n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(node.args[1])})
+    return count
+
+
+def measure(root: Path, *, quick: bool = False) -> dict[str, object]:
+    """Everything about the checkout at ``root``, by name."""
+    package = root / "src" / "calibrant"
+    kinds, sizes, functions, by_folder, asked = Counter(), [], [], Counter(), 0
+    for path, text, tree in _trees(package):
+        found = lines_by_kind(text, tree)
+        kinds += found
+        sizes.append(text.count("\n"))
+        by_folder[path.parts[0]] += len(reaches(tree))
+        asked += sites_that_ask_for_the_task(tree)
+        functions += [_length(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    out: dict[str, object] = {
+        "lines of src (wc)": sum(sizes), **{f"  {kind}": kinds[kind] for kind in ("code", "docstring", "comment", "blank")},
+        "files": len(sizes), "median file": statistics.median(sizes), "longest file": max(sizes),
+        "function p95": statistics.quantiles(functions, n=20)[-1], "reaches for another's underscore": sum(by_folder.values()),
+        **{f"  {folder}": n for folder, n in by_folder.most_common() if n}, "sites that ask for the task": asked,
+    }  # fmt: skip
+    for task, n in json.loads(_run(root, CROSSINGS.format(doors=DOORS))).items():
+        out[f"door crossings of one report, {task}"] = n
+    return out if quick else {**out, "verifytypes": _known_types(root), **_import_ratios(root)}
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    docstring = node.body[0].end_lineno - node.body[0].lineno + 1 if ast.get_docstring(node) is not None else 0
+    return node.end_lineno - node.lineno + 1 - docstring
+
+
+def _environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
+
+
+def _run(root: Path, program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], env=_environment(root), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{root}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _known_types(root: Path) -> str:
+    """The share of public names whose types are known, by pyright."""
+    pyright = Path(sys.executable).with_name("pyright")
+    command = [str(pyright), "--pythonpath", sys.executable, "--verifytypes", "calibrant", "--ignoreexternal"]
+    done = subprocess.run(command, env=_environment(root), capture_output=True, text=True, check=False, cwd=root)
+    return next((line.split(":")[1].strip() for line in done.stdout.splitlines() if "completeness score" in line), "not found")
+
+
+def _import_ratios(root: Path) -> dict[str, str]:
+    """CPU seconds in fresh processes, turn about, as ratios of medians."""
+    first = "import calibrant; calibrant.AutoCalibrator()"
+    times: dict[str, list[float]] = {BASE: [], "import calibrant": [], first: [], "import numpy": []}
+    for _ in range(REPEATS):
+        for statement, seen in times.items():
+            seen.append(float(_run(root, TIMES.format(statement))))
+    middle = {statement: statistics.median(seen) for statement, seen in times.items()}
+    return {
+        f"import ratio to `{BASE}`": f"{middle['import calibrant'] / middle[BASE]:.2f}",
+        "  with the first AutoCalibrator()": f"{middle[first] / middle[BASE]:.2f}",
+        "import ratio to `import numpy`": f"{middle['import calibrant'] / middle['import numpy']:.2f}",
+    }
+
+
+def _checkout(revision: str, folder: Path) -> Path:
+    data = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table; always 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--against", metavar="REV", help="a commit to put beside this checkout")
+    parser.add_argument("--quick", action="store_true", help="leave out the types and the import times")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        columns = {"now": measure(ROOT, quick=options.quick)}
+        if options.against:
+            columns = {options.against: measure(_checkout(options.against, Path(folder)), quick=options.quick), **columns}
+    names = list(dict.fromkeys(name for column in columns.values() for name in column))
+    print(" ".join([f"{'':44s}", *(f"{title[:12]:>12s}" for title in columns)]))
+    for name in names:
+        print(" ".join([f"{name:44s}", *(f"{column.get(name, 0)!s:>12s}" for column in columns.values())]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
