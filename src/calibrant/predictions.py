@@ -3,6 +3,7 @@
 Everything public that takes classification predictions reads them here, once; code below trusts the record.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -50,6 +51,8 @@ class Predictions:
         Features of the rows, and (X_train, y_train) with labels as positions in ``classes``, or None.
     resolution : float
         Machine epsilon of the dtype the values came in.
+    checked : bool
+        False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
     """
 
     values: np.ndarray
@@ -61,6 +64,7 @@ class Predictions:
     reference: Any = None
     resolution: float = 2.0**-52
     kept: np.ndarray | None = field(default=None, repr=False)
+    checked: bool = field(default=True, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -157,33 +161,40 @@ class Predictions:
             kept=None,
         )
 
-    def blocks(self, size=None):
-        """The record in slices of at most ``size`` rows (by default as many as fit the cache)."""
+    def blocks(self, size: int | None = None) -> Iterator["Predictions"]:
+        """The record in slices of at most ``size`` rows (by default as many as fit the cache), checked on the way if it is not yet."""
         size = self._block_rows if size is None else size
-        if len(self) <= size:
-            yield self
-            return
-        for start in range(0, len(self), size):
-            yield self.take(slice(start, start + size))
-
-    def checked_blocks(self):
-        """The blocks of a record read with ``check_values=False``, each checked on the way: one pass over the data in all."""
-        for block in self.blocks():
-            if not block._sound():
+        for start in range(0, max(len(self), 1), size):
+            block = self if len(self) <= size else self.take(slice(start, start + size))
+            if not (self.checked or _sound(block)):
                 _check_values(self.values, self.kind, self.resolution)
             yield block
 
-    def _sound(self):
-        """Whether the values pass the door's checks (a quick yes; the slow check finds the words for a no)."""
-        if self.kind == "logit":
-            return bool(np.isfinite(self.values).all())
-        columns = self.by_class
-        off = np.abs(self.row_sums - 1.0).max()
-        return bool(columns.min() >= 0.0 and columns.max() <= 1.0 + 2.0 * self.resolution and off <= _tolerance(self.resolution))
+    @property
+    def several(self) -> bool:
+        """Whether there are several outputs: never, of classes."""
+        return False
+
+    def outputs(self) -> list["Predictions"]:
+        """The record itself: the protocol that it shares with forecasts of several outputs."""
+        return [self]
+
+    def one_output(self) -> "Predictions":
+        """The record itself."""
+        return self
 
     def per_row(self, values) -> np.ndarray:
         """An array given for the rows of the input, without the rows of weight 0 that were dropped."""
         return values if self.kept is None else values[self.kept]
+
+
+def _sound(block):
+    """Whether the values pass the door's checks (a quick yes; the slow check finds the words for a no)."""
+    if block.kind == "logit":
+        return bool(np.isfinite(block.values).all())
+    columns = block.by_class
+    off = np.abs(block.row_sums - 1.0).max()
+    return bool(columns.min() >= 0.0 and columns.max() <= 1.0 + 2.0 * block.resolution and off <= _tolerance(block.resolution))
 
 
 def _first_largest(block):
@@ -223,7 +234,7 @@ def read(
     X : (n, ...) features, optional
     reference : (X_train, y_train), optional
     check_values : bool, default True
-        False leaves the check of the numbers in P to ``Predictions.checked_blocks``; for code that makes one pass over large data.
+        False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
 
     Returns
     -------
@@ -257,7 +268,8 @@ def read(
     if len(values) == 0:
         raise InputError("P has no rows; pass at least one prediction.")
     weight, kept = weights(sample_weight, len(values))
-    if check_values or kept is not None:
+    check_values = check_values or kept is not None
+    if check_values:
         _check_values(values, inputs, epsilon)
     if inputs == "logit":
         values = _softmax.bounded_logits(values)
@@ -272,6 +284,7 @@ def read(
         weight=weight,
         X=rows_named(X, "X", len(values)),
         resolution=epsilon,
+        checked=check_values,
     )
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._base.metric import RatioMetric, WholeMetric
+from calibrant._base.metric import WholeMetric
+from calibrant._base.sum_metric import RatioMetric
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

@@ -16,8 +16,8 @@ IN_MEMORY = {
     "mae": metrics.mean_absolute_error, "sharpness": metrics.sharpness, "c_v": metrics.coefficient_of_variation,
     "coverage": metrics.interval_coverage, "width": metrics.interval_width,
     "interval_calibration_error": metrics.interval_calibration_error,
-    "ence": metrics.expected_normalized_calibration_error._with({"cells": 32}),
-    "uce": metrics.uncertainty_calibration_error._with({"cells": 32}),
+    "ence": metrics.expected_normalized_calibration_error.with_options(cells=32),
+    "uce": metrics.uncertainty_calibration_error.with_options(cells=32),
 }  # fmt: skip
 
 

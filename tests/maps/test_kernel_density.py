@@ -147,7 +147,7 @@ def test_bands_cover_a_smooth_truth():
 def test_groups_fitted_together_equal_each_alone(sample):
     score, correct = sample
     group = np.random.default_rng(10).integers(0, 3, len(score))
-    together = KernelDensity()._fit_groups(score, correct, np.ones(len(score)), group, 3)
+    together = KernelDensity().fit_groups(score, correct, np.ones(len(score)), group, 3)
     for g, m in enumerate(together):
         alone = KernelDensity().fit(score[group == g], correct[group == g])
         assert m.bandwidth_ == pytest.approx(alone.bandwidth_, rel=1e-12)
@@ -156,7 +156,7 @@ def test_groups_fitted_together_equal_each_alone(sample):
 
 def test_a_group_never_predicted_has_an_even_chance():
     with pytest.warns(SparseDataWarning, match="class 1 has 0 right and 0 wrong"):
-        maps = KernelDensity()._fit_groups(np.linspace(0, 1, 40), np.tile([0.0, 1.0], 20), np.ones(40), np.zeros(40, dtype=np.intp), 2)
+        maps = KernelDensity().fit_groups(np.linspace(0, 1, 40), np.tile([0.0, 1.0], 20), np.ones(40), np.zeros(40, dtype=np.intp), 2)
     assert maps[1].predict([0.5]).tolist() == [0.5]
 
 

@@ -24,7 +24,7 @@ WEIGHT = RNG.integers(0, 3, N).astype(float)
         metrics.accuracy,
         metrics.expected_calibration_error,
         metrics.classwise_calibration_error,
-        metrics.expected_calibration_error._with({"strategy": "mass", "n_bins": 4}),
+        metrics.expected_calibration_error.with_options(strategy="mass", n_bins=4),
     ],
     ids=repr,
 )
@@ -103,7 +103,7 @@ OUTCOME = MEAN + STD * np.where(GROUP == 7, 3.0, 1.0) * RNG.normal(size=N)
         metrics.root_mean_squared_error,
         metrics.interval_calibration_error,
         metrics.expected_normalized_calibration_error,
-        metrics.uncertainty_calibration_error._with({"cells": 16}),
+        metrics.uncertainty_calibration_error.with_options(cells=16),
         metrics.quantile_calibration_error,
     ],
     ids=repr,

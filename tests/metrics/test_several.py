@@ -17,7 +17,7 @@ def test_equals_the_metrics_one_by_one():
 
 def test_two_metrics_of_one_name_are_told_apart():
     ece = metrics.expected_calibration_error
-    assert len(metrics.compute([ece, ece._with({"n_bins": 5}), ece._with({"strategy": "mass"})], Y, P)) == 3
+    assert len(metrics.compute([ece, ece.with_options(n_bins=5), ece.with_options(strategy="mass")], Y, P)) == 3
 
 
 def test_bad_rows_late_in_the_data_are_found_and_named():
@@ -43,7 +43,7 @@ def _forecasts(shape):
 REGRESSION = [
     metrics.negative_log_likelihood, metrics.continuous_ranked_probability_score, metrics.coefficient_of_variation,
     metrics.interval_calibration_error, metrics.expected_normalized_calibration_error,
-    metrics.expected_normalized_calibration_error._with({"cells": 64}), metrics.quantile_calibration_error, metrics.mean_absolute_error,
+    metrics.expected_normalized_calibration_error.with_options(cells=64), metrics.quantile_calibration_error, metrics.mean_absolute_error,
 ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
-from calibrant._base.metric import MeanMetric
 from calibrant._base.signal import Signal
+from calibrant._base.sum_metric import MeanMetric
 from calibrant._base.tags import MapTags, SignalTags, Tags
 from calibrant.errors import FitWarning, InputError
 from calibrant.testing import (

@@ -24,7 +24,7 @@ TOP = [
 ]
 POSITIVE = [
     metrics.positive_class_calibration_error,
-    *(m._with({"target": "positive"}) for m in TOP[3:]),
+    *(m.with_options(target="positive") for m in TOP[3:]),
 ]
 ALL = [*TOP, *POSITIVE, metrics.classwise_calibration_error, metrics.adaptive_calibration_error]
 

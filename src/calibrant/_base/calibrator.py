@@ -1,7 +1,7 @@
 """The template of a calibrator on arrays: the door, then the method's own few lines."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -62,12 +62,24 @@ class Calibrator(Saved, BaseEstimator, ABC):
         """
         self._refuse_unused(X=X, reference=reference)
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        return self.fit_record(record)
+
+    def fit_record(self, record: Predictions) -> Self:
+        """``fit`` on a record that has been read already."""
         self._begin(record)
         self._fit(record)
         return self
 
+    def predict_record(self, record: Predictions) -> np.ndarray:
+        """``predict_proba`` of a record that has been read already, (n, K)."""
+        return self._proba(record)
+
+    def confidence_record(self, record: Predictions) -> np.ndarray:
+        """``predict_confidence`` of a record that has been read already, (n,)."""
+        return self._confidence(record)
+
     def _begin(self, record):
-        """What comes before ``_fit`` once the data are read; wrappers that hold a record start here."""
+        """What comes before ``_fit`` once the data are read."""
         tags, name = self.tags, type(self).__name__
         if tags.needs_reference and record.reference is None:
             raise InputError(f"{name} needs reference=(X_train, y_train), the model's own training data; got None.")

@@ -48,7 +48,7 @@ class Map(Saved, BaseEstimator, ABC):
         self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
         return self
 
-    def _fit_groups(self, score, correct, weight, group, n_groups) -> list["Map"]:
+    def fit_groups(self, score, correct, weight, group, n_groups) -> list["Map"]:
         """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
         rows = rows_by_group(group, n_groups)
         return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]

@@ -1,33 +1,32 @@
-"""The template of a metric: a number, its interval, and a state that adds up."""
+"""The template of a metric, for every task: a number, its interval, and a state that adds up."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._base.interval import Interval, require_level, require_resamples
+from calibrant._base.reading import read_for
 from calibrant._base.state import SumState
-from calibrant._kernels import intervals
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits, resampled_sums
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
 from calibrant.arrays import require_pairs
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
-__all__ = ["Interval", "MeanMetric", "Metric", "RatioMetric", "SumMetric", "WholeMetric"]
+__all__ = ["Interval", "Metric", "WholeMetric"]
 
 
 @dataclass(frozen=True, repr=False)
 class Metric:
-    """Base of all classification metrics: a callable object whose fields are its options.
+    """Base of all metrics: a callable object whose fields are its options.
 
-    ``metric(y, P, n_bins=10)`` is the number, ``metric.interval(y, P)`` the number with its interval, ``metric.state(y, P)`` what adds
-    up over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
+    Three levels: ``metric(y, P)`` reads what it is given, ``metric.of(record)`` works on a record that has been read, and below it are
+    kernels on arrays. ``metric.interval`` and ``interval_of`` give the number with its interval, ``state`` and ``totals_of`` what adds up
+    over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
     """
 
@@ -41,6 +40,8 @@ class Metric:
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
+    #: Of forecasts: whether the number depends on the spread; without it, means are enough.
+    needs_std: ClassVar[bool] = True
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -54,40 +55,44 @@ class Metric:
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
-    def __call__(self, y_true, P, *, sample_weight=None, classes=None, inputs="probability", **options) -> float:
-        """The metric's value; options are the fields of this object (see its class)."""
-        metric = self._with(options)
-        if not metric.mergeable:
-            return float(metric._value(metric._read(y_true, P, sample_weight, classes, inputs, {})[1]))
-        _, record = metric._read(y_true, P, sample_weight, classes, inputs, {}, check_values=False)
-        return float(metric._finalise(metric._sum(record.checked_blocks())))
+    def __call__(
+        self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+    ) -> Any:  # fmt: skip
+        """The metric's value, for (n, d) forecasts an array (d,); options are the fields of this object (see its class)."""
+        metric = self.with_options(**options)
+        # One pass over the data: where sums are enough, the blocks are checked on the way.
+        return metric.of(read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=not metric.mergeable))
 
     def interval(
-        self, y_true, P, *, level=0.95, method="auto", n_resamples=1000, random_state=0,
-        sample_weight=None, classes=None, inputs="probability", **options,
-    ) -> Interval:  # fmt: skip
-        """The value with an interval at ``level``.
+        self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
+        n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        inputs: str = "probability", **options: Any,
+    ) -> Any:  # fmt: skip
+        """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a list of them.
 
         ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap" (percentile) or "bca" (bias-corrected
         and accelerated); the bootstraps are seeded by ``random_state``.
         """
-        require_level(level)
-        require_resamples(n_resamples)
-        metric, record = self._read(y_true, P, sample_weight, classes, inputs, options)
-        require_pairs(record.weight, "an interval")
-        return metric._interval(record, level, method, n_resamples, random_state)
+        metric = self.with_options(**options)
+        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
+        return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
-    def state(self, y_true=None, P=None, *, sample_weight=None, classes=None, inputs="probability", **options) -> SumState:
+    def state(
+        self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+    ) -> SumState:  # fmt: skip
         """What adds up: ``state(part 1) + state(part 2)`` finalises to the value of the whole; ``state()`` is the empty one."""
-        metric = self._with(options)
+        metric = self.with_options(**options)
         if not metric.mergeable:
             raise InputError(f"{self.name} with {options or 'these options'} has no state of fixed size; compute it on all rows at once.")
         if y_true is None and P is None:
             return SumState(metric)
-        _, record = metric._read(y_true, P, sample_weight, classes, inputs, {}, check_values=False)
-        return SumState(metric, metric._sum(record.checked_blocks()))
+        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=False)
+        return SumState(metric, metric.totals_of(record.one_output()))
 
-    def _with(self, options):
+    def with_options(self, **options: Any) -> Self:
+        """The same metric with some options changed, checked."""
         unknown = set(options) - {f.name for f in fields(self)}
         if unknown:
             raise TypeError(f"{self.name} has no option {sorted(unknown)}; it has {[f.name for f in fields(self)]}.")
@@ -95,16 +100,44 @@ class Metric:
         metric._check()
         return metric
 
+    def of(self, record: Any) -> Any:
+        """The value on a record that has been read: a float, or an array (d,) for forecasts of d outputs."""
+        require_pairs(record.weight if self.compares_rows else None, self.name)
+        values = [float(self._value(output)) for output in record.outputs()]
+        return np.array(values) if record.several else values[0]
+
+    def interval_of(
+        self, record: Any, *, level: float = 0.95, method: str = "auto", n_resamples: int = 1000, random_state: int = 0
+    ) -> Any:  # fmt: skip
+        """``interval`` of a record that has been read: an :class:`Interval`, or a list of d."""
+        require_level(level)
+        require_resamples(n_resamples)
+        require_pairs(record.weight, "an interval")
+        found = [self._interval(output, level, method, n_resamples, random_state) for output in record.outputs()]
+        return found if record.several else found[0]
+
+    def resampled_of(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+        """The value on bootstrap resamples of the rows of a record of one output, (n_resamples,)."""
+        return self._resampled(record, n_resamples, random_state)
+
+    def totals_of(self, record: Any) -> np.ndarray:
+        """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
+        return self._all_totals(record)
+
+    def group_totals_of(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` is (n,)."""
+        return self._group_totals(record, group, n_groups)
+
+    def finalise(self, totals: np.ndarray) -> Any:
+        """The value from totals; any leading axes stay."""
+        return self._finalise(totals)
+
+    def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray] | None:
+        """Analytic (low, high) from totals, with any leading axes; None where none is known."""
+        return self._limits(totals, level)
+
     def _check(self):
         """Options that cannot work raise InputError here."""
-
-    def _read(self, y_true, P, sample_weight, classes, inputs, options, check_values=True):
-        metric = self._with(options)
-        record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
-        if record.labels is None:
-            raise InputError("y_true must be the true labels, one a row; got None.")
-        require_pairs(record.weight if self.compares_rows else None, self.name)
-        return metric, record
 
     def _value(self, record) -> float:
         return float(self._finalise(self._all_totals(record)))
@@ -171,78 +204,3 @@ class WholeMetric(Metric):
 
     def _finalise(self, totals):
         raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")
-
-
-@dataclass(frozen=True, repr=False)
-class SumMetric(Metric):
-    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A metric writes ``_columns(record)``."""
-
-    @abstractmethod
-    def _columns(self, record: Any) -> list[np.ndarray]:
-        """What is summed, besides the weight itself: a list of (n,)."""
-
-    def _totals(self, record):
-        if record.weight is None:
-            return np.array([float(len(record)), *(column.sum() for column in self._columns(record))])
-        return np.array([record.weight.sum(), *(record.weight @ column for column in self._columns(record))])
-
-    def _group_totals(self, record, group, n_groups):
-        total, start = 0.0, 0
-        # Blocks well longer than the table of groups, so that adding up tables costs less than the rows do.
-        for block in record.blocks(max(4 * n_groups, 65_536)):
-            rows = group[start : start + len(block)]
-            start += len(block)
-            total = total + grouped_sums(rows, n_groups, self._columns(block), block.weight)
-        return total
-
-    def _resampled(self, record, n_resamples, random_state):
-        one_group = np.zeros(len(record), dtype=np.intp)
-        draws = resampled_sums([(one_group, self._columns(record))], 1, record.weights, n_resamples, random_state)
-        return self._finalise(draws[:, 0, 0])
-
-
-@dataclass(frozen=True, repr=False)
-class MeanMetric(SumMetric):
-    """A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``."""
-
-    @abstractmethod
-    def _losses(self, record: Any) -> np.ndarray: ...
-
-    def _columns(self, record):
-        loss = self._losses(record)
-        return [loss, loss * loss]
-
-    def _finalise(self, totals):
-        return quotient(totals[..., 1], totals[..., 0])
-
-    def _limits(self, totals, level):
-        n, mean = totals[..., 0], self._finalise(totals)
-        variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
-        # One row says nothing about the spread: its interval is the whole range.
-        return intervals.inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
-
-
-@dataclass(frozen=True, repr=False)
-class RatioMetric(SumMetric):
-    """A quotient of two weighted sums, with the delta method's interval. A metric writes ``_parts(record)`` -> (top, bottom), each (n,).
-
-    The value is ``empty_value`` where the bottom sums to 0.
-    """
-
-    empty_value: ClassVar[float] = float("nan")
-
-    @abstractmethod
-    def _parts(self, record: Any) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def _columns(self, record):
-        top, bottom = self._parts(record)
-        return [top, bottom, top * top, top * bottom, bottom * bottom]
-
-    def _finalise(self, totals):
-        return np.where(totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value)
-
-    def _limits(self, totals, level):
-        n, value, bottom = totals[..., 0], self._finalise(totals), totals[..., 2]
-        squares = totals[..., 3] - 2.0 * value * totals[..., 4] + value * value * totals[..., 5]
-        variance = quotient(np.maximum(squares, 0.0) * n, bottom * bottom * np.maximum(n - 1.0, 1.0))
-        return intervals.inside(self.range, intervals.normal_interval(value, np.where(n > 1.0, variance, np.inf), level))

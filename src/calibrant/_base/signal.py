@@ -1,7 +1,7 @@
 """The template of a signal: evidence, from a prediction, that it is right."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -35,9 +35,17 @@ class Signal(Saved, BaseEstimator, ABC):
     def fit(self, P, y=None, *, sample_weight=None, X=None, reference=None):
         """Learn what the signal needs (often nothing) from predictions, labels, features and the training set."""
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        return self.fit_record(record)
+
+    def fit_record(self, record: Predictions) -> Self:
+        """``fit`` on a record that has been read already."""
         self.classes_ = record.classes
         self._fit(record)
         return self
+
+    def score_record(self, record: Predictions) -> np.ndarray:
+        """``score`` of a record that has been read already."""
+        return self._score(record)
 
     def score(self, P, *, X=None) -> np.ndarray:
         """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""
@@ -53,6 +61,5 @@ def _(signal: Signal):
 def fitted_signal(signal: Signal, record: Predictions) -> Signal:
     """A copy of ``signal`` fitted on the record, which reads what the record was read from: the same kind of input, the same classes."""
     copy = clone(signal)
-    copy.inputs, copy.classes_ = record.kind, record.classes
-    copy._fit(record)
-    return copy
+    copy.inputs = record.kind
+    return copy.fit_record(record)

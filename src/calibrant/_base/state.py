@@ -33,4 +33,4 @@ class SumState:
 
     def finalise(self) -> float:
         """The metric's value on all rows added so far; nan when there are none."""
-        return float("nan") if self.totals is None else float(self.metric._finalise(self.totals))
+        return float("nan") if self.totals is None else float(self.metric.finalise(self.totals))

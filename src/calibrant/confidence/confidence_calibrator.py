@@ -93,10 +93,10 @@ class ConfidenceCalibrator(Calibrator):
         signal = TopProbability() if self.signal is None else self.signal
         _check_domains(signal, self._template())
         self.signal_ = fitted_signal(signal, record)
-        self._fit_map(record, self.signal_._score(record))
+        self.fit_scores(record, self.signal_.score_record(record))
 
-    def _fit_map(self, record, score):
-        """What comes after the signal, from its scores of the record."""
+    def fit_scores(self, record, score):
+        """What comes after the signal: the map, or one a class, from the signal's scores of the record, (n,)."""
         template = self._template()
         self.map_, self.maps_, self.rate_ = None, {}, None
         per_class = record.n_classes == 2 if self.per_class is None else self.per_class
@@ -117,14 +117,14 @@ class ConfidenceCalibrator(Calibrator):
             group = place[record.predicted]
             own = group >= 0
             rows = score[own], record.correct[own], record.weights[own], group[own]
-            self.maps_ = dict(zip(enough.tolist(), template._fit_groups(*rows, len(enough)), strict=True))
+            self.maps_ = dict(zip(enough.tolist(), template.fit_groups(*rows, len(enough)), strict=True))
 
     def map_of(self, k):
         """The fitted map of the class at position k: its own or the one for all; None where it has a constant rate."""
         return self.maps_.get(k) if self.map_ is None else self.map_
 
     def _predict_confidence(self, record):
-        score = self.signal_._score(record)
+        score = self.signal_.score_record(record)
         if self.map_ is not None:
             return self.map_.predict(score)
         out = self.rate_[record.predicted]

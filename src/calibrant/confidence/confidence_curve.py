@@ -111,7 +111,7 @@ def confidence_curve(
             return None
         record = record.take(record.predicted == k)
     signal = getattr(calibrator, "signal_", None)
-    score = record.confidence if signal is None else signal._score(record)
+    score = record.confidence if signal is None else signal.score_record(record)
     weight, correct = record.weights, record.correct
     cloud = not (isinstance(calibrator, ConfidenceCalibrator) and (k is not None or calibrator.map_ is not None))
     points = _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
@@ -131,7 +131,7 @@ def _cloud(calibrator, record, score):
     order = np.argsort(score, kind="stable")
     at, none = score[order], np.full(len(score), np.nan)
     densities = _densities(at, score, record.correct, record.weights, np.nan)
-    return ConfidencePoints(at, calibrator._confidence(record)[order], none, none, *densities)
+    return ConfidencePoints(at, calibrator.confidence_record(record)[order], none, none, *densities)
 
 
 def _curve(calibrator, k, record, score, level):

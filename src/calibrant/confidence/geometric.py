@@ -156,13 +156,12 @@ class GeometricCalibrator(Calibrator):
     def _fit_paper(self, record):
         parts = {"signal": self._unfitted_signal(), "map": self.map or Isotonic()}
         self.calibrator_ = ConfidenceCalibrator(**parts, per_class=self.per_class, inputs=record.kind, classes=record.classes)
-        self.calibrator_._begin(record)
-        self.calibrator_._fit(record)
+        self.calibrator_.fit_record(record)
         if self.unweighted:
-            score = self.calibrator_.signal_._score(record)
+            score = self.calibrator_.signal_.score_record(record)
             _, value = np.unique(score, return_inverse=True)
             each = record.weights / np.bincount(value, weights=record.weights)[value]
-            self.calibrator_._fit_map(replace(record, weight=each), score)
+            self.calibrator_.fit_scores(replace(record, weight=each), score)
         self.signal_, self.rate_ = self.calibrator_.signal_, self.calibrator_.rate_
         self.coefficients_ = self.limits_ = None
         self.status_ = getattr(self.calibrator_, "status_", "exact")
@@ -187,11 +186,11 @@ class GeometricCalibrator(Calibrator):
     def _columns(self, record):
         """(n, 3): log p, -log(1 - p) and the signal."""
         low, high = clipped_logs(record.confidence, self.limits_)
-        return np.column_stack([low, -high, self.signal_._score(record)])
+        return np.column_stack([low, -high, self.signal_.score_record(record)])
 
     def _predict_confidence(self, record):
         if self.calibrator_ is not None:
-            return self.calibrator_._predict_confidence(record)
+            return self.calibrator_.confidence_record(record)
         columns = self._columns(record)
         if self.coefficients_.ndim == 1:
             return sigmoid(columns @ self.coefficients_[:3] + self.coefficients_[3])

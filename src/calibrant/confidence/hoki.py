@@ -111,7 +111,7 @@ class HokiCalibrator(Calibrator):
         if signal.tags.domain != "unit":
             raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives any real score.")
         self.signal_ = fitted_signal(signal, record)
-        gamma = self.signal_._score(record)
+        gamma = self.signal_.score_record(record)
         self.accuracy_ = float(record.weights @ record.correct / record.weights.sum())
         alphas, betas, self.status_ = self._iterate(self._first(record), gamma, record.correct, record.weights)
         self.alpha_, self.beta_, self.n_iter_ = np.array(alphas), np.array(betas), len(alphas)
@@ -146,7 +146,7 @@ class HokiCalibrator(Calibrator):
         return alphas, betas, "fixed point" if ended else "max iterations"
 
     def _predict_confidence(self, record):
-        gamma = self.signal_._score(record)
+        gamma = self.signal_.score_record(record)
         p = self._first(record)
         for alpha, beta in zip(self.alpha_, self.beta_, strict=True):
             p = _mix(p, self._bin(p), alpha, beta, gamma)

@@ -105,7 +105,7 @@ def signal_accuracy(
 
 def accuracy_over(signal, record, n_bins=20, level=0.95) -> SignalAccuracy:
     """The same of a fitted signal and a record with labels."""
-    score = signal._score(record)
+    score = signal.score_record(record)
     rows = score, record.correct, record.weights
     return SignalAccuracy(type(signal).__name__, _bins(*rows, n_bins, level), _fits(*rows))
 

@@ -60,4 +60,4 @@ class ConformalForecast(Forecast):
         return self.mean - reach, self.mean + reach
 
     def _pick(self, key):
-        return ConformalForecast(self.base._pick(key), self.unit[key], self.scores, self.mass, self.spread)
+        return ConformalForecast(self.base.select(key), self.unit[key], self.scores, self.mass, self.spread)

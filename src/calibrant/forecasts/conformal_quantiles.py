@@ -46,7 +46,7 @@ class ConformalQuantileForecast(Forecast):
 
     def _at(self, z):
         if z.ndim > 1:
-            return self.base._at(z)
+            return self.base.at(z)
         out = []
         for each in z:
             low, high = self.interval(float(1.0 - 2.0 * special.ndtr(-abs(each)))) if each else (self.base.quantile(0.5),) * 2
@@ -54,10 +54,10 @@ class ConformalQuantileForecast(Forecast):
         return np.stack(out, axis=-1)
 
     def _score(self, y):
-        return self.base._score(y)
+        return self.base.score_at(y)
 
     def _log_slope(self, y):
-        return self.base._log_slope(y)
+        return self.base.log_slope(y)
 
     def _pick(self, key):
-        return ConformalQuantileForecast(self.base._pick(key), self.levels, self.scores, self.mass)
+        return ConformalQuantileForecast(self.base.select(key), self.levels, self.scores, self.mass)

@@ -1,6 +1,7 @@
 """The template of a forecast: one predictive distribution a row."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -52,6 +53,22 @@ class Forecast(ABC):
 
     def __len__(self):
         return self.shape[0]
+
+    def at(self, z: np.ndarray) -> np.ndarray:
+        """The value whose normal score is z, (m,) or shape + (m,): shape + (m,). For code that holds clean arrays."""
+        return self._at(z)
+
+    def score_at(self, y: np.ndarray) -> np.ndarray:
+        """The normal score of y, of this shape. For code that holds clean arrays; ``score`` takes anything."""
+        return self._score(y)
+
+    def log_slope(self, y: np.ndarray) -> np.ndarray:
+        """log dy/dz at y, of this shape: what the density loses to the change of variable. For code that holds clean arrays."""
+        return self._log_slope(y)
+
+    def select(self, key: Any) -> "Forecast":
+        """The forecast of some rows, or with ``(slice(None), j)`` of one output."""
+        return self._pick(key)
 
     def take(self, rows) -> "Forecast":
         """The forecasts of some rows: indices, mask or slice."""

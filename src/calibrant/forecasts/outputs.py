@@ -29,13 +29,13 @@ class SeveralOutputs(Forecast):
 
     def _at(self, z):
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
-        return self._each(c._at(z[:, j]) for j, c in enumerate(self.columns))
+        return self._each(c.at(z[:, j]) for j, c in enumerate(self.columns))
 
     def _score(self, y):
-        return self._each(c._score(y[:, j]) for j, c in enumerate(self.columns))
+        return self._each(c.score_at(y[:, j]) for j, c in enumerate(self.columns))
 
     def _log_slope(self, y):
-        return self._each(c._log_slope(y[:, j]) for j, c in enumerate(self.columns))
+        return self._each(c.log_slope(y[:, j]) for j, c in enumerate(self.columns))
 
     def interval(self, level=0.9):
         """(low, high) of each output's own interval."""

@@ -38,14 +38,14 @@ class ForecastParts(Forecast):
 
     def _at(self, z):
         if z.ndim == 1:
-            return self._each(lambda forecast, _: forecast._at(z))
-        return self._each(lambda forecast, rows: forecast._at(z[rows]))
+            return self._each(lambda forecast, _: forecast.at(z))
+        return self._each(lambda forecast, rows: forecast.at(z[rows]))
 
     def _score(self, y):
-        return self._each(lambda forecast, rows: forecast._score(y[rows]))
+        return self._each(lambda forecast, rows: forecast.score_at(y[rows]))
 
     def _log_slope(self, y):
-        return self._each(lambda forecast, rows: forecast._log_slope(y[rows]))
+        return self._each(lambda forecast, rows: forecast.log_slope(y[rows]))
 
     def interval(self, level=0.9):
         """(low, high) of each part's own interval."""
@@ -74,7 +74,7 @@ def gather(parts, rows) -> Forecast:
         return SeveralOutputs([gather([f.column(j) for f in parts], rows) for j in range(first.shape[1])])
     order = np.argsort(np.concatenate(rows), kind="stable")
     if type(first).joined is not Forecast.joined and all(type(f) is type(first) for f in parts):
-        return first.joined(parts[1:])._pick(order)
+        return first.joined(parts[1:]).select(order)
     part = np.repeat(np.arange(len(parts)), [len(r) for r in rows])
     position = np.concatenate([np.arange(len(r)) for r in rows])
     return ForecastParts(parts, part[order], position[order])

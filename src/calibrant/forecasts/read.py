@@ -70,7 +70,7 @@ class ForecastRecord:
     @cached_property
     def score(self) -> np.ndarray:
         """Normal scores of y."""
-        return self.forecast._score(self.y)
+        return self.forecast.score_at(self.y)
 
     def per_row(self, values, name="values") -> np.ndarray:
         """Something said of each row given, (n given,), for the rows kept."""
@@ -102,13 +102,14 @@ class ForecastRecord:
         for start in range(0, len(self), size):
             yield self.take(slice(start, start + size))
 
-    def checked_blocks(self):
-        """The blocks: the door has checked them."""
-        return self.blocks()
+    @property
+    def several(self) -> bool:
+        """Whether the forecast is (n, d), of several outputs."""
+        return len(self.forecast.shape) > 1
 
     def outputs(self) -> list["ForecastRecord"]:
         """One (n,) record for each output."""
-        if len(self.forecast.shape) == 1:
+        if not self.several:
             return [self]
         columns = range(self.forecast.shape[1])
         return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j]) for j in columns]

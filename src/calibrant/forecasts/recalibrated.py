@@ -26,7 +26,7 @@ class RecalibratedForecast(Forecast):
         if isinstance(self.base, NormalForecast):
             mean, variance = line_moments(self.knots, self.values, *np.asarray(self.slopes))
             return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
-        return quadrature_moments(lambda z, rows: self.take(rows)._at(z), self.shape)
+        return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)
 
     @property
     def mean(self):
@@ -39,14 +39,14 @@ class RecalibratedForecast(Forecast):
         return self._moments[1]
 
     def _at(self, z):
-        return self.base._at(interpolate(z, self.knots, self.values, self.slopes)[0])
+        return self.base.at(interpolate(z, self.knots, self.values, self.slopes)[0])
 
     def _score(self, y):
-        return invert(self.base._score(y), self.knots, self.values, self.slopes)
+        return invert(self.base.score_at(y), self.knots, self.values, self.slopes)
 
     def _log_slope(self, y):
         slope = interpolate(self._score(y), self.knots, self.values, self.slopes)[1]
-        return self.base._log_slope(y) + np.log(slope)
+        return self.base.log_slope(y) + np.log(slope)
 
     def _pick(self, key):
-        return RecalibratedForecast(self.base._pick(key), self.knots, self.values, self.slopes)
+        return RecalibratedForecast(self.base.select(key), self.knots, self.values, self.slopes)

@@ -29,13 +29,13 @@ class StretchedForecast(Forecast):
 
     def _at(self, z):
         mean = self.mean[..., None]
-        return mean + self.factor[..., None] * (self.base._at(z) - mean)
+        return mean + self.factor[..., None] * (self.base.at(z) - mean)
 
     def _score(self, y):
-        return self.base._score(self._back(y))
+        return self.base.score_at(self._back(y))
 
     def _log_slope(self, y):
-        return np.log(self.factor) + self.base._log_slope(self._back(y))
+        return np.log(self.factor) + self.base.log_slope(self._back(y))
 
     def _pick(self, key):
-        return StretchedForecast(self.base._pick(key), self.factor[key])
+        return StretchedForecast(self.base.select(key), self.factor[key])

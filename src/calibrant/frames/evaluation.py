@@ -99,6 +99,6 @@ def _numbers(bins, sums, score_only):
     )
     for name, metric, totals in wanted:
         totals = np.stack(totals, axis=-1)
-        low, high = metric._limits(totals, 0.95)
-        out |= {name: metric._finalise(totals), f"{name}_low": low, f"{name}_high": high}
+        low, high = metric.limits(totals, 0.95)
+        out |= {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
     return out

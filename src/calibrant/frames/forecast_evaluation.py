@@ -41,13 +41,13 @@ class ForecastEvaluation(Sliced):
         out = {"n": n[:, 0]}
         record = read_forecast([0.0], [1.0], [0.0])
         for name, metric in SUMMED.items():
-            width = len(metric._columns(record))
+            width = len(metric.columns_of(record))
             totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
-            low, high = metric._limits(totals, 0.95)
-            out |= {name: metric._finalise(totals), f"{name}_low": low, f"{name}_high": high}
+            low, high = metric.limits(totals, 0.95)
+            out |= {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
         uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
         gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
         return out | {
-            "ence": sketched(self.n_bins)._finalise(bins), "uce": uce._finalise(gaps),
-            "interval_calibration_error": interval_calibration_error._finalise(rest[:, None]),
+            "ence": sketched(self.n_bins).finalise(bins), "uce": uce.finalise(gaps),
+            "interval_calibration_error": interval_calibration_error.finalise(rest[:, None]),
         }  # fmt: skip

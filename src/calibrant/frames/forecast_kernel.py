@@ -56,9 +56,9 @@ class ForecastKernel:
     def empty(self):
         """The state of no rows: bins are the ENCE's cells; sums are the weight, each metric's own, and rows by level of their interval."""
         record = read_forecast([0.0], [1.0], [0.0])
-        widths = sum(len(metric._columns(record)) for metric in SUMMED.values())
+        widths = sum(len(metric.columns_of(record)) for metric in SUMMED.values())
         settings = {"mode": "forecast", "by": list(self.layout.group_names), "grid": self.grid, "cells": CELLS}
-        cells, levels = len(sketched(1)._totals(record)), interval_calibration_error._totals(record).shape[1]
+        cells, levels = len(sketched(1).totals_of(record)), interval_calibration_error.totals_of(record).shape[1]
         return GroupState(settings, cells, 1 + widths + levels)
 
     def over(self, batches):
@@ -78,8 +78,8 @@ class ForecastKernel:
         values = [named for named, _ in slices]
         seen, group = present(mixed(slices), prod(map(len, values))) if slices else (np.zeros(1, np.intp), np.zeros(len(record), np.intp))
         n = len(seen)
-        sums = [metric._group_totals(record, group, n) for metric in SUMMED.values()]
-        levels = interval_calibration_error._group_totals(record, group, n)[:, 0]
+        sums = [metric.group_totals_of(record, group, n) for metric in SUMMED.values()]
+        levels = interval_calibration_error.group_totals_of(record, group, n)[:, 0]
         ence = sketched(1)
         bins = ence._sums(record, group * state.bins.shape[1] + ence._cell(record), n * state.bins.shape[1])
         whole = [sums[0][:, :1], *(each[:, 1:] for each in sums), levels]

@@ -74,13 +74,13 @@ class Kernel:
 
     def _classified(self, batch, weight):
         record, names = record_of(self.layout, batch, weight)
-        parts = [self._block(block) for block in record.checked_blocks()]
+        parts = [self._block(block) for block in record.blocks()]
         score, hit, predicted, *losses = (np.concatenate(column) for column in zip(*parts, strict=True))
         return score, hit, losses, predicted, names, record.resolution, record.weight, record.kept
 
     def _block(self, block):
         columns = block.confidence, block.correct, block.predicted
-        return (*columns, *((log_loss._losses(block), brier_score._losses(block)) if self.losses else ()))
+        return (*columns, *((log_loss.losses_of(block), brier_score.losses_of(block)) if self.losses else ()))
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])

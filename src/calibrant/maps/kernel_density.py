@@ -94,9 +94,9 @@ class KernelDensity(Map):
 
     def _fit(self, score, correct, weight):
         one = np.zeros(len(score), dtype=np.intp)
-        self.__dict__.update(vars(self._fit_groups(score, correct, weight, one, 1)[0]))
+        self.__dict__.update(vars(self.fit_groups(score, correct, weight, one, 1)[0]))
 
-    def _fit_groups(self, score, correct, weight, group, n_groups):
+    def fit_groups(self, score, correct, weight, group, n_groups):
         """One fitted map for each of the groups (e.g. predicted classes) 0..n_groups-1, the searches run together."""
         self._check()
         low, step, mass = kernel_sums.deposit(score, correct, weight, group, n_groups, GRID)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._base.metric import Interval
+from calibrant._base.reading import read_for
 from calibrant._base.record import Record
 from calibrant._kernels.groups import rows_by_group
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
-from calibrant.metrics.door import read_for
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
@@ -77,7 +77,7 @@ def per_group(
     >>> values.group.tolist(), values.value.tolist()
     (['a', 'b'], [0.5, 1.0])
     """
-    metric = metric._with(options)
+    metric = metric.with_options(**options)
     return _values(metric, *_grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs), level)
 
 
@@ -123,7 +123,7 @@ def worst_group(
     >>> worst_group(accuracy, y, P, ["a"] * 20 + ["b"] * 20 + ["c"] * 20, min_rows=10).group
     'b'
     """
-    metric = metric._with(options)
+    metric = metric.with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
     record, names, index = _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs)
@@ -138,7 +138,8 @@ def worst_group(
         better_end = values.low if sign > 0 else values.high
         enough = enough[[int(np.argmax(sign * better_end[enough]))]]
     candidates = enough[np.argsort(-sign * values.value[enough], kind="stable")[:10]]
-    intervals = [metric._interval(record.take(index == j), level, method, n_resamples, random_state) for j in candidates]
+    drawn = {"level": level, "method": method, "n_resamples": n_resamples, "random_state": random_state}
+    intervals = [metric.interval_of(record.take(index == j), **drawn) for j in candidates]
     worst = int(np.argmax([sign * (i.low if sign > 0 else i.high) for i in intervals]))
     name = names[candidates[worst]]
     return WorstGroup(name.item() if isinstance(name, np.generic) else name, len(values.n), intervals[worst])
@@ -150,16 +151,14 @@ def _values(metric, record, names, index, level):
     nothing = np.full(len(names), np.nan)
     if not metric.mergeable:
         parts = rows_by_group(index, len(names))
-        return GroupValues(names, n, np.array([float(metric._value(record.take(rows))) for rows in parts]), nothing, nothing)
-    totals = metric._group_totals(record, index, len(names))
-    low, high = metric._limits(totals, level) or (nothing, nothing)
-    return GroupValues(names, n, metric._finalise(totals), low, high)
+        return GroupValues(names, n, np.array([metric.of(record.take(rows)) for rows in parts]), nothing, nothing)
+    totals = metric.group_totals_of(record, index, len(names))
+    low, high = metric.limits(totals, level) or (nothing, nothing)
+    return GroupValues(names, n, metric.finalise(totals), low, high)
 
 
 def _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs):
     """(record, names of the groups, group number of each row)."""
-    record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
-    if metric.task == "regression":
-        record.one_output()
+    record = read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output()
     found = read_groups(groups, record)
     return record, found.names, found.index

@@ -73,7 +73,7 @@ def scorer(metric, *, allow_improper=False, **options) -> Scorer:
     >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer(log_loss), cv=2).round(1).tolist()
     [-0.2, -0.2]
     """
-    metric = metric._with(options)
+    metric = metric.with_options(**options)
     regression = metric.task == "regression"
     proper = "negative_log_likelihood or continuous_ranked_probability_score" if regression else "log_loss or brier_score"
     if not metric.selects and not allow_improper:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant.metrics.door import read_for
+from calibrant._base.reading import read_for
 
 __all__ = ["compute"]
 
@@ -42,14 +42,14 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
     >>> compute([mean_absolute_error, sharpness], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0])
     {'MAE': 2.0, 'sharpness': 2.0}
     """
-    metrics = [metric._with({}) for metric in metrics]
+    metrics = [metric.with_options() for metric in metrics]
     if not metrics:
         return {}
-    record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=False)
-    if metrics[0].task == "regression" and len(record.forecast.shape) == 2:
-        values = list(np.array([_values(metrics, output) for output in record.outputs()]).T)
-    else:
-        values = _values(metrics, record)
+    # One pass over the data checks it, if any metric makes one.
+    in_passing = any(metric.mergeable for metric in metrics)
+    record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing)
+    found = [_values(metrics, output) for output in record.outputs()]
+    values = list(np.array(found).T) if record.several else found[0]
     names = [metric.name for metric in metrics]
     names = [name if names.count(name) == 1 else repr(metric) for name, metric in zip(names, metrics, strict=True)]
     return dict(zip(names, values, strict=True))
@@ -59,7 +59,7 @@ def _values(metrics, record):
     """The value of each metric: sums in one pass, then the others."""
     summed = [metric for metric in metrics if metric.mergeable]
     totals = dict.fromkeys(map(id, summed), 0.0)
-    for block in record.checked_blocks():
+    for block in record.blocks():
         for metric in summed:
-            totals[id(metric)] = totals[id(metric)] + metric._totals(block)
-    return [float(metric._finalise(totals[id(metric)])) if metric.mergeable else float(metric._value(record)) for metric in metrics]
+            totals[id(metric)] = totals[id(metric)] + metric.totals_of(block)
+    return [float(metric.finalise(totals[id(metric)])) if metric.mergeable else metric.of(record) for metric in metrics]

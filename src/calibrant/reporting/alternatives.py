@@ -31,7 +31,7 @@ def several(calibrator, resolve) -> dict | None:
 
 def best(compared) -> str:
     """The name with the lowest log loss after calibration, those measured in-sample last."""
-    return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", metrics.log_loss._value(_shown(compared[name]))))
+    return min(compared, key=lambda name: (compared[name].evaluation == "in-sample", metrics.log_loss.of(_shown(compared[name]))))
 
 
 def alternatives(compared, chosen, tables, key="log_loss") -> list[dict]:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibrant import metrics
-from calibrant._base.metric import MeanMetric
 from calibrant._base.regression_metric import RootMeanMetric
+from calibrant._base.sum_metric import MeanMetric
 from calibrant._kernels.intervals import normal_interval
 from calibrant.reporting.own_label import as_pair
 
@@ -74,22 +74,22 @@ def score_row(key, metric, before, after, level, n_resamples, random_state) -> d
 
 def _with_interval(metric, record, level, n_resamples, random_state):
     if n_resamples == 0:
-        return {"value": metric._value(record), "estimate": None, "low": None, "high": None, "method": "too large to resample"}
-    found = metric._interval(record, level, "auto", n_resamples, random_state)
+        return {"value": metric.of(record), "estimate": None, "low": None, "high": None, "method": "too large to resample"}
+    found = metric.interval_of(record, level=level, n_resamples=n_resamples, random_state=random_state)
     value = found.value if found.plain is None else found.plain
     return {"value": value, "low": found.low, "high": found.high, "estimate": found.value, "method": found.method}
 
 
 def _change(metric, before, after, level, n_resamples, random_state):
     """After minus before on the same rows, or the same resamples of them, so that what they share cancels."""
-    value = metric._value(after) - metric._value(before)
+    value = metric.of(after) - metric.of(before)
     if n_resamples == 0:
         return {"value": value, "low": None, "high": None, "method": "too large to resample", "meaning": "unknown"}
     if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
-        low, high = _paired_mean(metric._losses(after) - metric._losses(before), before.weights, level)
+        low, high = _paired_mean(metric.losses_of(after) - metric.losses_of(before), before.weights, level)
         method = "paired, analytic"
     else:
-        draws = metric._resampled(after, n_resamples, random_state) - metric._resampled(before, n_resamples, random_state)
+        draws = metric.resampled_of(after, n_resamples, random_state) - metric.resampled_of(before, n_resamples, random_state)
         # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
         low, high = (2.0 * value - np.quantile(draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])).tolist()
         method = "paired, bootstrap"

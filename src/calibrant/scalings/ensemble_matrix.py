@@ -92,9 +92,9 @@ class EnsembleMatrixScaling(Calibrator):
         status, self.gradient_ = self._fit_featured(record)
         warn_unless_converged("the first part of ensemble matrix scaling", status, self.gradient_, "raise ridge or look at the data")
         self.order_preserving_ = IntraOrderPreserving(ridge=ORDER_RIDGE)
-        self.order_preserving_._fit(record)
+        self.order_preserving_.fit_record(record)
         self.structured_ = StructuredMatrixScaling(ridge=self.ridge)
-        self.structured_._fit(self._ordered(record))
+        self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
         self.gradient_ = max(self.gradient_, *(part.gradient_ for part in parts))
         statuses = (status, *(part.status_ for part in parts))
@@ -122,8 +122,8 @@ class EnsembleMatrixScaling(Calibrator):
         return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)
 
     def _ordered(self, record):
-        return replace(record, values=self.order_preserving_._predict_proba(record), kind="probability")
+        return replace(record, values=self.order_preserving_.predict_record(record), kind="probability")
 
     def _predict_proba(self, record):
         first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._features(record)))
-        return 0.5 * (first + self.structured_._predict_proba(self._ordered(record)))
+        return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))

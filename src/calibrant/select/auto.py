@@ -203,7 +203,7 @@ class AutoCalibrator(Calibrator):
         return float(np.average(np.einsum("nk,nk->n", Q, Q), weights=weight)) - 2.0 / Q.shape[1] + 1.0
 
     def _predict_proba(self, record):
-        return linear_pool(self.weights_, np.stack([member._proba(record) for member in self.members_]))
+        return linear_pool(self.weights_, np.stack([member.predict_record(record) for member in self.members_]))
 
     def explain(self) -> str:
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""

@@ -147,7 +147,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         }  # fmt: skip
 
     def _losses(self, record):
-        return SCORES[self.objective]._losses(record)
+        return SCORES[self.objective].losses_of(record)
 
     def _try(self, record, folds, candidates):
         """Out-of-fold scores of every candidate; one that fails is left out with a note."""
@@ -215,7 +215,7 @@ def _canonical(record):
     Where forecasts are discrete the same one comes with several outcomes. Each merged row is then taken apart into pieces of about one row,
     which are dealt out over the folds: a fit from which all rows of one outcome were held out would be misled.
     """
-    keys = np.column_stack([record.forecast._at(COMPARED_AT), record.y])
+    keys = np.column_stack([record.forecast.at(COMPARED_AT), record.y])
     order = np.lexsort(keys.T[::-1])
     differs = np.diff(keys[order], axis=0) != 0.0
     new = np.append(True, differs.any(axis=1))

@@ -199,7 +199,7 @@ class StackedConfidence(Calibrator):
             warn(f"the fit ended {self.status_}; check the signals for extreme values.", FitWarning)
 
     def _scores(self, record):
-        return [signal._score(record) for signal in self.signals_]
+        return [signal.score_record(record) for signal in self.signals_]
 
     def _choose(self, rows):
         """The penalties of least log loss out of fold, the stronger on ties, and the table of each signal alone."""

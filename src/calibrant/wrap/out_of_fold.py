@@ -31,10 +31,7 @@ def stratified_folds(labels, n_splits=5, random_state=0):
 
 def fit_clone(calibrator, record):
     """An unfitted copy of ``calibrator``, told the record's kind of input and classes, fitted on the record."""
-    copy = clone(calibrator).set_params(inputs=record.kind, classes=record.classes)
-    copy._begin(record)
-    copy._fit(record)
-    return copy
+    return clone(calibrator).set_params(inputs=record.kind, classes=record.classes).fit_record(record)
 
 
 def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, progress=None):
@@ -82,7 +79,7 @@ def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, 
             raise InputError("a row may be held out by one split only; the splitter repeats rows; use one such as KFold or GroupKFold.")
         folds[held_out] = k
         fitted = fit_clone(calibrator, record.take(fit_rows))
-        out[held_out] = fitted._proba(record.take(held_out))
+        out[held_out] = fitted.predict_record(record.take(held_out))
         if progress is not None:
             progress(k)
     return out, folds

@@ -80,5 +80,5 @@ class PerClass(Calibrator):
         for k in np.unique(record.predicted).tolist():
             if k in self.calibrators_:
                 own = record.predicted == k
-                out[own] = self.calibrators_[k]._proba(record.take(own))
+                out[own] = self.calibrators_[k].predict_record(record.take(own))
         return out

@@ -69,12 +69,12 @@ def real_std_curve(y_true, mean, std=None, *, n_bins=15, level=0.9, band=0.95, s
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     group = equal_mass_groups(record.std, n_bins, record.weights)
     n_groups = int(group.max()) + 1
-    errors = root_mean_squared_error._group_totals(record, group, n_groups)
+    errors = root_mean_squared_error.group_totals_of(record, group, n_groups)
     half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
     mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
     size, rows = np.abs(record.error), rows_by_group(group, n_groups)
     half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
     return RealStdCurve(
-        mass, np.sqrt(variance / mass), root_mean_squared_error._finalise(errors), *root_mean_squared_error._limits(errors, band),
+        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), *root_mean_squared_error.limits(errors, band),
         half, claimed[0] / mass, reach, claimed[1] / mass,
     )  # fmt: skip

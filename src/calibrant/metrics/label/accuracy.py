@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.metric import MeanMetric
+from calibrant._base.sum_metric import MeanMetric
 from calibrant._kernels import intervals
 
 __all__ = ["Accuracy", "accuracy"]

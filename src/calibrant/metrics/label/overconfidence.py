@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.metric import RatioMetric
+from calibrant._base.sum_metric import RatioMetric
 
 __all__ = ["Overconfidence", "overconfidence"]
 

@@ -70,7 +70,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
             With method "null".
         """
         require_level(level)
-        metric = self._with(options)
+        metric = self.with_options(**options)
         record = read_forecast(mean, std, sample_weight=sample_weight)
         if len(record.forecast.shape) != 1:
             raise InputError(f"null takes one output; got forecasts of shape {record.forecast.shape}; call it for each column.")

@@ -28,18 +28,18 @@ def chance_errors(record, *, level=0.975, random_state=0) -> dict:
 
 def _ence(record, level, random_state):
     metric = metrics.expected_normalized_calibration_error
-    observed = float(metric._value(record))
+    observed = float(metric.of(record))
     if isinstance(record.forecast, NormalForecast):
         null = metric.null(record.forecast, sample_weight=record.weight, level=level, random_state=random_state)
         return {"observed": observed, "mean": null.value, "high": null.high}
     rng = np.random.default_rng(random_state)
     draws = int(np.clip(BUDGET / len(record), 40, DRAWS))
-    drawn = [metric._value(replace(record, y=_outcome(record.forecast, rng))) for _ in range(draws)]
+    drawn = [metric.of(replace(record, y=_outcome(record.forecast, rng))) for _ in range(draws)]
     return {"observed": observed, "mean": float(np.mean(drawn)), "high": float(np.quantile(drawn, level))}
 
 
 def _outcome(forecast, rng):
-    return forecast._at(rng.standard_normal((*forecast.shape, 1)))[..., 0]
+    return forecast.at(rng.standard_normal((*forecast.shape, 1)))[..., 0]
 
 
 def _interval_error(record, level, random_state):
@@ -49,4 +49,4 @@ def _interval_error(record, level, random_state):
     counts = np.random.default_rng(random_state).multinomial(n, np.full(cells, 1.0 / cells), size=LEVELS_DRAWS)
     seen = np.concatenate([np.zeros((LEVELS_DRAWS, 1)), counts.cumsum(axis=1) / n], axis=1)
     drawn = np.abs(seen - metric._levels).mean(axis=1)
-    return {"observed": float(metric._value(record)), "mean": float(drawn.mean()), "high": float(np.quantile(drawn, level))}
+    return {"observed": float(metric.of(record)), "mean": float(drawn.mean()), "high": float(np.quantile(drawn, level))}

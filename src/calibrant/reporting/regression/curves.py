@@ -28,6 +28,6 @@ def curves(record, *, n_bins=10, level=0.95, random_state=0) -> dict:
 
 
 def _coverage(record, claimed, level):
-    found = interval_coverage._with({"level": claimed})._interval(record, level, "auto", 2, 0)
-    width = interval_width._with({"level": claimed})._value(record)
+    found = interval_coverage.with_options(level=claimed).interval_of(record, level=level)
+    width = interval_width.with_options(level=claimed).of(record)
     return {"claimed": claimed, "seen": found.value, "low": found.low, "high": found.high, "width": width}

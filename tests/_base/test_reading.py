@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant._base.reading import read_for
 from calibrant.errors import InputError
-from calibrant.metrics.door import read_for
 
 
 @pytest.mark.parametrize(
