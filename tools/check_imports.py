@@ -16,7 +16,8 @@ PACKAGE = "calibrant"
 
 #: A folder (or top module) imports only from itself and from those before it.
 ORDER = (
-    "errors", "_kernels", "arrays", "labels", "groups", "rows", "predictions", "forecasts", "_base", "neighbors", "signals", "maps",
+    "_exports", "_version", "errors", "_kernels", "arrays", "labels", "groups", "rows", "predictions", "forecasts", "_base", "neighbors",
+    "signals", "maps",
     "scalings", "regression", "confidence", "wrap", "metrics", "select", "frames", "monitoring", "displays", "reporting", "datasets",
     "testing", "cli",
 )  # fmt: skip

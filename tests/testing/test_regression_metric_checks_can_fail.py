@@ -76,7 +76,7 @@ class UpsideDown(IntervalScore):
 
 
 class TakesAnything(IntervalScore):
-    def _with(self, options):
+    def with_options(self, **options):
         return self
 
 

@@ -27,13 +27,15 @@ class Calibrator(Saved, BaseEstimator, ABC):
     """Base of all calibrators of class probabilities.
 
     A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and ``_predict_confidence(record)``, by its tag
-    ``output``; the template reads the input and derives the other. Constructors only store; what ``_fit`` learns is stored
-    in attributes that end in ``_``.
+    ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
+    what ``_fit`` learns is stored in attributes that end in ``_``.
     """
 
     tags: ClassVar[Tags] = Tags()
-    inputs: str = "probability"
-    classes: Any = None
+
+    def __init__(self, *, inputs: str = "probability", classes: Any = None):
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls) -> list["Calibrator"]:

@@ -3,7 +3,7 @@
 By name, because the class stands further down the line of imports than some who need it (wrappers around models).
 """
 
-from calibrant._base.saving import Saved
+from calibrant._base.registry import class_named
 
 __all__ = ["default_calibrator", "default_regression_calibrator"]
 
@@ -20,7 +20,7 @@ def default_calibrator():
     >>> default_calibrator()
     AutoCalibrator()
     """
-    return Saved.registry[NAME]()
+    return class_named(NAME)()
 
 
 def default_regression_calibrator():
@@ -32,4 +32,4 @@ def default_regression_calibrator():
     >>> default_regression_calibrator()
     AutoRegressionCalibrator()
     """
-    return Saved.registry[REGRESSION_NAME]()
+    return class_named(REGRESSION_NAME)()

@@ -2,7 +2,7 @@
 
 The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is a JSON value, or a dict with
 one tag: ``{"array": name}``, ``{"tuple": [...]}``, ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or
-``{"class": name, "state": {...}}``. Only classes registered here, by being defined in calibrant, are made.
+``{"class": name, "state": {...}}``. Only registered classes are made: calibrant's own, and those that were registered before.
 The digest, of the arrays and the object, finds what has changed since the file was written; files older than it have none.
 A change that an older reader would misread raises FORMAT_VERSION; older versions stay readable.
 """
@@ -20,6 +20,7 @@ import numpy as np
 
 from calibrant._base.archive import MANIFEST, CheckedArchive
 from calibrant._base.files import replacing
+from calibrant._base.registry import class_named, key_of, own
 from calibrant._base.trial import trial
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 
@@ -31,14 +32,12 @@ FORMAT_VERSION = 1
 class Saved:
     """Mixin: ``save(path)``, and a place in the registry of classes that may be loaded."""
 
-    registry: ClassVar[dict[str, type]] = {}
     #: What parameters younger than a file were before they came, where that is not their default.
     older_defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if cls.__module__.split(".")[0] == "calibrant":
-            Saved.registry[cls.__name__] = cls
+        own(cls)
 
     def save(self, path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
@@ -174,12 +173,12 @@ def _encode(value, arrays, where) -> Any:
         return {"tuple": [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]}
     if isinstance(value, dict):
         return {"map": [[_encode(k, arrays, where), _encode(v, arrays, f"{where}[{k!r}]")] for k, v in value.items()]}
-    if type(value) is Saved.registry.get(type(value).__name__):
+    if type(value) is class_named(key_of(type(value))):
         state = {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}
-        return {"class": type(value).__name__, "state": state}
+        return {"class": key_of(type(value)), "state": state}
     raise InputError(
         f"{where} is a {type(value).__module__}.{type(value).__name__}, which cannot be saved without executing code on load; "
-        "save the parts that are calibrant's own, or use joblib for the whole."
+        "register a class of your own with calibrant.register, save the parts that are calibrant's, or use joblib for the whole."
     )
 
 
@@ -210,10 +209,17 @@ def _decode(node, archive):
     return _decode_object(node, archive)
 
 
+def _remedy(key):
+    package, _, name = key.partition(":")
+    if not name:
+        return "which this calibrant does not have; upgrade calibrant"
+    return f"a class of the package {package!r} that is not registered here; import {package}, which registers it, and load again"
+
+
 def _decode_object(node, archive):
-    cls = Saved.registry.get(node["class"])
+    cls = class_named(node["class"])
     if cls is None:
-        raise SavedFileError(f"holds a {node['class']!r}, which this calibrant does not have; upgrade calibrant.")
+        raise SavedFileError(f"holds a {node['class']!r}, {_remedy(node['class'])}.")
     state = {k: _decode(v, archive) for k, v in node["state"].items()}
     odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
     if odd:

@@ -1,1 +1,5 @@
-"""Records drawn with matplotlib: the only folder that knows it, and only when something is drawn."""
+"""Figures: a record of arrays, drawn."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

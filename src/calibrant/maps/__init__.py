@@ -1,1 +1,5 @@
-"""From a score to the probability of being correct."""
+"""Maps: a score to the probability of being right."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Calibrators of regression: forecast to calibrated predictive distribution, one method a file."""
+"""Calibrators of forecasts of a number."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

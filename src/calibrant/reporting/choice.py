@@ -1,13 +1,13 @@
 """What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
 
 import re
-import sys
 import warnings
 
 import numpy as np
 from sklearn.base import clone
 
 from calibrant._base.calibrator import require_fitted
+from calibrant._exports import exports
 from calibrant.confidence.confidence_curve import confidence_curve
 from calibrant.reporting.after import is_fitted
 from calibrant.reporting.names import shown_name
@@ -80,8 +80,8 @@ def _rank(row):
 
 def made_by(calibrator):
     """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
-    public = sys.modules["calibrant"]
-    return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if hasattr(public, m[1]) else m[0], " ".join(repr(clone(calibrator)).split()))
+    public = exports("calibrant")
+    return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if m[1] in public else m[0], " ".join(repr(clone(calibrator)).split()))
 
 
 def _code(calibrator, inputs):

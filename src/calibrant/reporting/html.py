@@ -2,10 +2,10 @@
 
 import base64
 import hashlib
-import sys
 from importlib.resources import files
 
 from calibrant._base.extras import import_extra
+from calibrant._version import __version__
 from calibrant.reporting import page
 from calibrant.reporting.regression import page as regression_page
 
@@ -38,7 +38,7 @@ def render(summary) -> str:
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary, sections=chosen.SECTIONS, style=_trusted(style), style_hash=_digest(style), script=_trusted(script),
-        script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=_version(), **chosen.context(summary),
+        script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=__version__, **chosen.context(summary),
     )  # fmt: skip
 
 
@@ -49,10 +49,6 @@ def _digest(text):
 def _trusted(text):
     """Our own style sheet or script, not to be escaped."""
     return import_extra("markupsafe", "an HTML report", "report").Markup(text)
-
-
-def _version():
-    return sys.modules["calibrant"].__version__
 
 
 def _number(value):

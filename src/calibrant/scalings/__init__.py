@@ -1,1 +1,5 @@
-"""From whole probability vectors to whole probability vectors."""
+"""Scalings: whole probability vectors from probabilities or logits."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Evidence, from a prediction, that it is right: one score a row."""
+"""Signals: evidence, from a prediction, that it is right."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

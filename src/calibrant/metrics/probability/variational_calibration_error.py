@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._base.metric import Interval, WholeMetric
-from calibrant._base.saving import Saved
+from calibrant._base.registry import class_named
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.intervals import normal_interval
 from calibrant.errors import CalibrationWarning, InputError
@@ -77,7 +77,7 @@ class VariationalCalibrationError(WholeMetric):
             return np.zeros(len(first)), weight
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            template = Saved.registry[RECALIBRATION]() if self.calibrator is None else self.calibrator
+            template = class_named(RECALIBRATION)() if self.calibrator is None else self.calibrator
             Q, _ = out_of_fold(template, rows, n_splits=self.n_splits)
         gap = Q - rows.probabilities
         if self.norm == 1:

@@ -1,0 +1,54 @@
+"""What a package offers, imported when it is first asked for: its stub ``__init__.pyi`` is the one table, which type checkers read too."""
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["attach", "exports"]
+
+PACKAGE = Path(__file__).resolve().parent
+#: One line of a stub: everything of another package, or one name (in parentheses where the line would be too long).
+LINE = re.compile(r"^from (\S+) import (?:(\*)|\(?\s*(\w+) as \w+)", re.MULTILINE)
+
+
+@cache
+def exports(package: str) -> dict[str, str]:
+    """Name to the module that defines it, for all that ``package`` offers; a module offered stands for itself.
+
+    Examples
+    --------
+    >>> exports("calibrant.maps")["Isotonic"], exports("calibrant")["metrics"]
+    ('calibrant.maps.isotonic', 'calibrant.metrics')
+    """
+    folder = PACKAGE.joinpath(*package.split(".")[1:])
+    found: dict[str, str] = {}
+    for module, star, name in LINE.findall((folder / "__init__.pyi").read_text(encoding="utf-8")):
+        if star:
+            found |= exports(module)
+        else:
+            found[name] = f"{module}.{name}" if module == package else module
+    return found
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of the package, from its stub (PEP 562).
+
+    Parameters
+    ----------
+    package, file : ``__name__`` and ``__file__`` of its ``__init__``
+    """
+    table = exports(package)
+
+    def get(name: str) -> Any:
+        if name not in table:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(table[name])
+        value = module if table[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted({*vars(sys.modules[package]), *table}), sorted(table, key=lambda name: (name[0].islower(), name))

@@ -1,0 +1,14 @@
+from calibrant.maps.bayesian_binning import BayesianBinning as BayesianBinning
+from calibrant.maps.beta import Beta as Beta
+from calibrant.maps.centered_isotonic import CenteredIsotonic as CenteredIsotonic
+from calibrant.maps.class_rate import ClassRate as ClassRate
+from calibrant.maps.cumulative import CumulativeConfidence as CumulativeConfidence
+from calibrant.maps.histogram_binning import HistogramBinning as HistogramBinning
+from calibrant.maps.isotonic import Isotonic as Isotonic
+from calibrant.maps.kernel_density import KernelDensity as KernelDensity
+from calibrant.maps.near_isotonic import NearIsotonic as NearIsotonic
+from calibrant.maps.platt import Platt as Platt
+from calibrant.maps.quadratic import QuadraticScaling as QuadraticScaling
+from calibrant.maps.scaling_binning import ScalingBinning as ScalingBinning
+from calibrant.maps.spline import Spline as Spline
+from calibrant.maps.venn_abers import VennAbers as VennAbers

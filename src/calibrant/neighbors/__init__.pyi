@@ -1,0 +1,12 @@
+from calibrant.neighbors.brute import BruteIndex as BruteIndex
+from calibrant.neighbors.exact import ExactIndex as ExactIndex
+from calibrant.neighbors.faiss_index import FaissIndex as FaissIndex
+from calibrant.neighbors.index import NeighborIndex as NeighborIndex
+from calibrant.neighbors.reductions.features import PrincipalComponents as PrincipalComponents
+from calibrant.neighbors.reductions.features import RandomFeatures as RandomFeatures
+from calibrant.neighbors.reductions.images import AveragePool as AveragePool
+from calibrant.neighbors.reductions.images import BilinearResize as BilinearResize
+from calibrant.neighbors.reductions.images import Grayscale as Grayscale
+from calibrant.neighbors.reductions.images import MaxPool as MaxPool
+from calibrant.neighbors.reductions.points import ClassCentroids as ClassCentroids
+from calibrant.neighbors.reductions.points import RandomSubset as RandomSubset

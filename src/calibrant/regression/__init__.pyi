@@ -1,0 +1,8 @@
+from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
+from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
+from calibrant.regression.identity import ForecastIdentity as ForecastIdentity
+from calibrant.regression.interval import IntervalCalibration as IntervalCalibration
+from calibrant.regression.isotonic_variance import IsotonicVariance as IsotonicVariance
+from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
+from calibrant.regression.std_scaling import StdScaling as StdScaling
+from calibrant.regression.variance_binning import VarianceBinning as VarianceBinning

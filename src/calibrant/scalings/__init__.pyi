@@ -1,0 +1,15 @@
+from calibrant.scalings.award_temperature import AwardTemperature as AwardTemperature
+from calibrant.scalings.category_temperature import CategoryTemperature as CategoryTemperature
+from calibrant.scalings.dirichlet import DirichletCalibration as DirichletCalibration
+from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling as EnsembleMatrixScaling
+from calibrant.scalings.ensemble_temperature import EnsembleTemperature as EnsembleTemperature
+from calibrant.scalings.gaussian_process import GaussianProcessCalibration as GaussianProcessCalibration
+from calibrant.scalings.identity import Identity as Identity
+from calibrant.scalings.intra_order_preserving import IntraOrderPreserving as IntraOrderPreserving
+from calibrant.scalings.isotonic_one_vs_rest import IsotonicOneVsRest as IsotonicOneVsRest
+from calibrant.scalings.isotonic_preserving import IsotonicPreserving as IsotonicPreserving
+from calibrant.scalings.matrix import MatrixScaling as MatrixScaling
+from calibrant.scalings.structured_matrix import StructuredMatrixScaling as StructuredMatrixScaling
+from calibrant.scalings.structured_vector import StructuredVectorScaling as StructuredVectorScaling
+from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
+from calibrant.scalings.vector import VectorScaling as VectorScaling
