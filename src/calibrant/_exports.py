@@ -42,6 +42,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     package, file : ``__name__`` and ``__file__`` of its ``__init__``
     """
     table = exports(package)
+    public = [name for name in table if not name.startswith("_")]
 
     def get(name: str) -> Any:
         if name not in table:
@@ -51,4 +52,4 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, lambda: sorted({*vars(sys.modules[package]), *table}), sorted(table, key=lambda name: (name[0].islower(), name))
+    return get, lambda: sorted({*vars(sys.modules[package]), *table}), sorted(public, key=lambda name: (name[0].islower(), name))
