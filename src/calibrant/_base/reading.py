@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
 from calibrant.predictions import Predictions, read
 
-__all__ = ["read_for"]
+__all__ = ["read_for", "read_labelled"]
 
 
 def read_for(
@@ -42,13 +43,21 @@ def read_for(
     return READERS[tasks.pop()](metrics, y_true, P, std, sample_weight, classes, inputs, check_values)
 
 
-def _classes(metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> Predictions:
-    if std is not None:
-        raise InputError("std is of regression; leave it out for classification metrics.")
+def read_labelled(
+    y_true: ArrayLike, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: str = "probability", check_values: bool = True,
+) -> Predictions:  # fmt: skip
+    """A record of predictions of classes that must have their labels; arguments in the order of metrics."""
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
     if record.labels is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
     return record
+
+
+def _classes(metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> Predictions:
+    if std is not None:
+        raise InputError("std is of regression; leave it out for classification metrics.")
+    return read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
 
 
 def _numbers(metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> ForecastRecord:

@@ -1,15 +1,18 @@
 """What a confidence looks like for one predicted class: the curve, the histogram it must agree with, and the densities behind it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibrant._base.calibrator import require_fitted
+from calibrant._base.calibrator import Calibrator, require_fitted
+from calibrant._base.on_record import on_record
 from calibrant._base.record import Record
 from calibrant._kernels import bandwidth_search, bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Predictions, read
 
 __all__ = ["ConfidenceBars", "ConfidenceCurve", "ConfidencePoints", "confidence_curve"]
 
@@ -53,9 +56,40 @@ class ConfidenceCurve:
     wrong: float
 
 
-def confidence_curve(
-    y_true, P, calibrator, target=None, *, n_bins=10, level=0.95, sample_weight=None, inputs=None, X=None
+def _of(
+    record: Predictions, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95
 ) -> ConfidenceCurve | None:
+    k = None
+    if target is not None:
+        match = np.flatnonzero(record.classes == target)
+        if not len(match):
+            raise InputError(f"target must be one of the classes {record.classes.tolist()}; got {target!r}.")
+        k = int(match[0])
+        if not (record.predicted == k).any():
+            return None
+        record = record.take(record.predicted == k)
+    signal = getattr(calibrator, "signal_", None)
+    score = record.confidence if signal is None else signal.score_record(record)
+    weight, correct = record.weights, record.correct
+    cloud = not (isinstance(calibrator, ConfidenceCalibrator) and (k is not None or calibrator.map_ is not None))
+    points = _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
+    right = float(weight @ correct)
+    return ConfidenceCurve(
+        target,
+        points,
+        _bars(score, correct, weight, n_bins, level),
+        cloud,
+        float(weight.sum()),
+        right,
+        float(weight.sum()) - right,
+    )
+
+
+@on_record(_of)
+def confidence_curve(
+    y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95,
+    sample_weight: ArrayLike | None = None, inputs: str | None = None, X: Any = None,
+) -> ConfidenceCurve | None:  # fmt: skip
     """The confidence that a fitted calibrator gives to one predicted class, beside what the rows say.
 
     Parameters
@@ -97,34 +131,11 @@ def confidence_curve(
     ([4.0], [0.75])
     """
     require_fitted(calibrator, "classes_")
-    kind = inputs or calibrator.inputs
-    record = read(P, y_true, inputs=kind, classes=calibrator.classes_, sample_weight=sample_weight, X=X)
+    options = {"inputs": inputs or calibrator.inputs, "classes": calibrator.classes_, "X": X}
+    record = read(P, y_true, sample_weight=sample_weight, **options)
     if record.labels is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
-    k = None
-    if target is not None:
-        match = np.flatnonzero(record.classes == target)
-        if not len(match):
-            raise InputError(f"target must be one of the classes {record.classes.tolist()}; got {target!r}.")
-        k = int(match[0])
-        if not (record.predicted == k).any():
-            return None
-        record = record.take(record.predicted == k)
-    signal = getattr(calibrator, "signal_", None)
-    score = record.confidence if signal is None else signal.score_record(record)
-    weight, correct = record.weights, record.correct
-    cloud = not (isinstance(calibrator, ConfidenceCalibrator) and (k is not None or calibrator.map_ is not None))
-    points = _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
-    right = float(weight @ correct)
-    return ConfidenceCurve(
-        target,
-        points,
-        _bars(score, correct, weight, n_bins, level),
-        cloud,
-        float(weight.sum()),
-        right,
-        float(weight.sum()) - right,
-    )
+    return _of(record, calibrator, target, n_bins=n_bins, level=level)
 
 
 def _cloud(calibrator, record, score):

@@ -64,8 +64,7 @@ def _with(record, Q, calibrator):
 
 
 def _apply(fitted, record):
-    options = {"X": record.X} if fitted.tags.uses_features else {}
-    return _with(record, fitted.predict_proba(record.values, **options), fitted)
+    return _with(record, fitted.predict_record(record), fitted)
 
 
 def _fitted_on(calibrator, record, after):

@@ -58,11 +58,9 @@ def confidence(calibrator, record, evaluation) -> dict | None:
     dict or None
         points, bars, cloud, n, right, wrong, and in_sample: whether it was fitted on the rows shown, as it is unless they were held out.
     """
-    options = {"X": record.X} if calibrator.tags.uses_features else {}
     if calibrator.tags.uses_features and record.X is None:
         return None
-    y = record.classes[record.labels]
-    curve = confidence_curve(y, record.values, calibrator, sample_weight=record.weight, inputs=record.kind, **options)
+    curve = confidence_curve.of(record, calibrator)
     if curve is None:
         return None
     points = curve.points.to_dict()

@@ -7,8 +7,7 @@ from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.metrics import calibration_error_bound
 from calibrant.metrics.curves.confidence_histogram import confidence_histogram
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve
-from calibrant.metrics.curves.reliability_curve import reliability_curve
-from calibrant.reporting.own_label import top_pair
+from calibrant.metrics.curves.reliability_curve import pair_curve, reliability_curve
 
 __all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "histogram", "of_classes", "reliability", "risk"]
 
@@ -22,18 +21,17 @@ CONFUSED_PAIRS = 20
 
 def reliability(record, n_bins, level):
     """Of the top label, in bins of equal width."""
-    return reliability_curve(*top_pair(record), n_bins=n_bins, level=level, target=1, sample_weight=record.weight).to_dict()
+    return reliability_curve.of(record, n_bins=n_bins, level=level).to_dict()
 
 
 def equal_mass(record, n_bins, level):
     """Of the top label, in bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
-    options = {"n_bins": n_bins, "strategy": "mass", "level": level, "target": 1}
-    return reliability_curve(*top_pair(record), sample_weight=record.weight, **options).to_dict()
+    return reliability_curve.of(record, n_bins=n_bins, strategy="mass", level=level).to_dict()
 
 
 def histogram(record):
     """Right and wrong predictions by confidence."""
-    return confidence_histogram(*top_pair(record), target=1, sample_weight=record.weight).to_dict()
+    return confidence_histogram.of(record).to_dict()
 
 
 def binned(record, level):
@@ -52,20 +50,15 @@ def of_classes(record, names, level, n_bins=10):
     found = {}
     for name in names:
         k = text.index(name)
-        score, hit = record.probabilities[:, k], (record.labels == k).astype(np.intp)
-        found[name] = reliability_curve(
-            hit, np.minimum(score, 1.0), n_bins=n_bins, level=level, target=1, sample_weight=record.weight
-        ).to_dict()  # fmt: skip
+        score, hit = record.probabilities[:, k], (record.labels == k).astype(np.float64)
+        found[name] = pair_curve(score, hit, record.weight, record.resolution, n_bins=n_bins, level=level).to_dict()
     return found
 
 
 def corp(record, level, random_state):
     """The isotonic curve with its band, at up to 120 confidences."""
     draws = int(np.clip(DRAWS / len(record), 20, 100))
-    curve = isotonic_curve(
-        *top_pair(record), target=1, level=level, n_draws=draws, random_state=random_state, sample_weight=record.weight
-    ).to_dict()  # fmt: skip
-    return _thin(curve)
+    return _thin(isotonic_curve.of(record, level=level, n_draws=draws, random_state=random_state).to_dict())
 
 
 def risk(record, level):
@@ -111,5 +104,5 @@ def confusion(record):
 
 def bound(record, n_bins):
     """The upper limit of the binned error that fails one time in 20, whatever the distribution: rows not fitted on, bins fixed before."""
-    found = calibration_error_bound(*top_pair(record), target=1, n_bins=n_bins, sample_weight=record.weight)
+    found = calibration_error_bound.of(record, n_bins=n_bins)
     return {"error": found.error, "slack": found.slack, "bound": found.bound, "delta": found.delta}

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Predictions
 
-__all__ = ["OwnLabel", "as_pair", "own_label", "top_pair"]
+__all__ = ["OwnLabel", "as_pair", "own_label"]
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,11 @@ def own_label(after, label) -> OwnLabel:
     return OwnLabel(**{f.name: getattr(after, f.name) for f in fields(Predictions)}, own=label, sure=sure)
 
 
-def top_pair(record):
-    """(right or wrong, confidence) of each row: two classes to every curve, whatever label the record stands by."""
-    return record.correct.astype(np.intp), np.minimum(record.confidence, 1.0)
-
-
 def as_pair(record) -> OwnLabel:
     """The record as right or wrong (class 1 or 0) at its confidence: all that metrics of the top label look at, in two columns."""
-    hit, sure = top_pair(record)
-    pair = read(sure, hit, classes=[0, 1], sample_weight=record.weight)
+    sure, hit = record.confidence, record.correct.astype(np.intp)
+    pair = Predictions(
+        values=np.column_stack([1.0 - sure, sure]), kind="probability", classes=np.arange(2), labels=hit, weight=record.weight,
+        resolution=record.resolution,
+    )  # fmt: skip
     return own_label(pair, np.ones(len(pair), dtype=np.intp))

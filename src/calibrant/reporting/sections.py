@@ -1,14 +1,11 @@
 """The parts of a summary about one calibrator, from the rows before and after it."""
 
-import numpy as np
-
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.classes import class_table, group_table, region_table
 from calibrant.reporting.drift import drift
 from calibrant.reporting.names import shown_name
-from calibrant.reporting.own_label import top_pair
 from calibrant.reporting.quality import quality
 from calibrant.reporting.verdict import verdict
 
@@ -46,8 +43,7 @@ def sections(found, scores, name, groups, times, n_bins, level, random_state) ->
 
 
 def _pair(record):
-    hit, sure = top_pair(record)
-    return sure, hit.astype(np.float64)
+    return record.confidence, record.correct
 
 
 def _bounds(found, n_bins):

@@ -1,14 +1,18 @@
 """The confidence histogram: how often each confidence was given, to right and to wrong predictions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._base.record import Record
 from calibrant._kernels import bins
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability_curve import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["ConfidenceHistogram", "confidence_histogram"]
 
@@ -23,8 +27,19 @@ class ConfidenceHistogram(Record):
     wrong: np.ndarray
 
 
+def _of(record: Predictions, *, target: Any = "top", n_bins: int = 20) -> ConfidenceHistogram:
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    score, hit = target_pair(record, target)
+    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight)
+    edges = bins.equal_width_edges(n_bins)
+    return ConfidenceHistogram(edges[:-1], edges[1:], sums[:, 1], sums[:, 0] - sums[:, 1])
+
+
+@on_record(_of)
 def confidence_histogram(
-    y_true, P, *, target="top", n_bins=20, sample_weight=None, classes=None, inputs="probability",
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", n_bins: int = 20, sample_weight: ArrayLike | None = None, classes:
+    ArrayLike | None = None, inputs: str = "probability"
 ) -> ConfidenceHistogram:  # fmt: skip
     """Count right and wrong predictions in bins of the confidence.
 
@@ -56,12 +71,5 @@ def confidence_histogram(
     >>> histogram.right.tolist(), histogram.wrong.tolist()
     ([0.0, 3.0], [0.0, 1.0])
     """
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    score, hit = target_pair(record, target)
-    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight)
-    edges = bins.equal_width_edges(n_bins)
-    return ConfidenceHistogram(edges[:-1], edges[1:], sums[:, 1], sums[:, 0] - sums[:, 1])
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, n_bins=n_bins)

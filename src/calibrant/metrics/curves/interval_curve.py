@@ -1,14 +1,17 @@
 """Seen against claimed coverage of central intervals: the interval calibration curve."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._base.on_record import on_record
 from calibrant._base.record import Record
 from calibrant._kernels.intervals import wilson
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["IntervalCurve", "interval_curve"]
 
@@ -23,7 +26,21 @@ class IntervalCurve(Record):
     high: np.ndarray
 
 
-def interval_curve(y_true, mean, std=None, *, n_levels=21, band=0.95, sample_weight=None) -> IntervalCurve:
+def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95) -> IntervalCurve:
+    if not (isinstance(n_levels, int) and n_levels >= 2):
+        raise InputError(f"n_levels must be a whole number of at least 2; got {n_levels!r}.")
+    level = np.linspace(0.0, 1.0, n_levels)
+    first = np.searchsorted(special.ndtri(0.5 + 0.5 * level), np.abs(record.score), side="left")
+    held = np.cumsum(np.bincount(first, weights=record.weights, minlength=n_levels))
+    total = record.weights.sum()
+    return IntervalCurve(level, held / total, *wilson(held, np.full(n_levels, total), band))
+
+
+@on_record(_of)
+def interval_curve(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_levels: int = 21, band: float = 0.95, sample_weight: ArrayLike |
+    None = None
+) -> IntervalCurve:  # fmt: skip
     """Share of the outcomes inside their central intervals, level by level from 0 to 1.
 
     Parameters
@@ -47,11 +64,5 @@ def interval_curve(y_true, mean, std=None, *, n_levels=21, band=0.95, sample_wei
     >>> curve.level.tolist(), curve.coverage.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
-    if not (isinstance(n_levels, int) and n_levels >= 2):
-        raise InputError(f"n_levels must be a whole number of at least 2; got {n_levels!r}.")
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    level = np.linspace(0.0, 1.0, n_levels)
-    first = np.searchsorted(special.ndtri(0.5 + 0.5 * level), np.abs(record.score), side="left")
-    held = np.cumsum(np.bincount(first, weights=record.weights, minlength=n_levels))
-    total = record.weights.sum()
-    return IntervalCurve(level, held / total, *wilson(held, np.full(n_levels, total), band))
+    return _of(record, n_levels=n_levels, band=band)

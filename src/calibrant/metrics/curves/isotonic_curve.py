@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._base.record import Record
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.simulated_limits import draw_hits
-from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["IsotonicCurve", "isotonic_curve"]
 
@@ -27,8 +29,21 @@ class IsotonicCurve(Record):
     high: np.ndarray
 
 
+def _of(record: Predictions, *, target: Any = "top", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
+    score, hit = target_pair(record, target)
+    weight, rng = record.weights, null_generator(random_state)
+    unique, mass, mean = pool_ties(score, hit, weight)
+    low = high = np.full(len(unique), np.nan)
+    if n_draws:
+        drawn = [_fit(pool_ties(score, draw_hits(score, weight, rng), weight)[2], mass) for _ in range(n_draws)]
+        low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    return IsotonicCurve(unique, mass, _fit(mean, mass), low, high)
+
+
+@on_record(_of)
 def isotonic_curve(
-    y_true, P, *, target: Any = "top", level=0.95, n_draws=200, random_state=0, sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> IsotonicCurve:  # fmt: skip
     """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
 
@@ -71,17 +86,8 @@ def isotonic_curve(
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    score, hit = target_pair(record, target)
-    weight, rng = record.weights, null_generator(random_state)
-    unique, mass, mean = pool_ties(score, hit, weight)
-    low = high = np.full(len(unique), np.nan)
-    if n_draws:
-        drawn = [_fit(pool_ties(score, draw_hits(score, weight, rng), weight)[2], mass) for _ in range(n_draws)]
-        low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-    return IsotonicCurve(unique, mass, _fit(mean, mass), low, high)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, level=level, n_draws=n_draws, random_state=random_state)
 
 
 def _fit(mean, mass):

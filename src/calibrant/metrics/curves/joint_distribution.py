@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._base.extras import import_extra
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["JointDistribution", "joint_distribution"]
 
@@ -48,7 +51,17 @@ class JointDistribution:
         return pandas.DataFrame(tables[normalise], index=index, columns=columns)
 
 
-def joint_distribution(y_true, P, *, sample_weight=None, classes=None, inputs="probability") -> JointDistribution:
+def _of(record: Predictions) -> JointDistribution:
+    K = record.n_classes
+    counts = np.bincount(record.labels * K + record.predicted, weights=record.weight, minlength=K * K)
+    return JointDistribution(record.classes, counts.astype(np.float64).reshape(K, K))
+
+
+@on_record(_of)
+def joint_distribution(
+    y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str =
+    "probability"
+) -> JointDistribution:  # fmt: skip
     r"""How often each class was true and each was predicted, together.
 
     .. math:: N_{jk} = \sum_i w_i\, 1[y_i = j]\, 1[\arg\max P_i = k]
@@ -81,12 +94,8 @@ def joint_distribution(y_true, P, *, sample_weight=None, classes=None, inputs="p
     >>> joint.counts.tolist(), joint.by_predicted.diagonal().tolist()
     ([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5])
     """
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    K = record.n_classes
-    counts = np.bincount(record.labels * K + record.predicted, weights=record.weight, minlength=K * K)
-    return JointDistribution(record.classes, counts.astype(np.float64).reshape(K, K))
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record)
 
 
 def _shares(counts, total):

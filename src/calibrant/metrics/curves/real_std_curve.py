@@ -1,16 +1,19 @@
 """Real against predicted standard deviation: how large the errors are where the error bars are small, and where they are large."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._base.interval import require_level
+from calibrant._base.on_record import on_record
 from calibrant._base.record import Record
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.groups import rows_by_group
 from calibrant._kernels.loess import weighted_quantile
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "real_std_curve"]
@@ -35,7 +38,29 @@ class RealStdCurve(Record):
     reach_claimed: np.ndarray
 
 
-def real_std_curve(y_true, mean, std=None, *, n_bins=15, level=0.9, band=0.95, sample_weight=None) -> RealStdCurve:
+def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
+    require_level(level)
+    require_level(band)
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    group = equal_mass_groups(record.std, n_bins, record.weights)
+    n_groups = int(group.max()) + 1
+    errors = root_mean_squared_error.group_totals_of(record, group, n_groups)
+    half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
+    mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
+    size, rows = np.abs(record.error), rows_by_group(group, n_groups)
+    half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
+    return RealStdCurve(
+        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), *root_mean_squared_error.limits(errors, band),
+        half, claimed[0] / mass, reach, claimed[1] / mass,
+    )  # fmt: skip
+
+
+@on_record(_of)
+def real_std_curve(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95,
+    sample_weight: ArrayLike | None = None
+) -> RealStdCurve:  # fmt: skip
     """Size of the errors against the predicted std, in bins of equal weight by predicted std.
 
     Parameters
@@ -62,19 +87,5 @@ def real_std_curve(y_true, mean, std=None, *, n_bins=15, level=0.9, band=0.95, s
     >>> curve.std.tolist(), curve.real.tolist(), curve.reach.tolist()
     ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
     """
-    require_level(level)
-    require_level(band)
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    group = equal_mass_groups(record.std, n_bins, record.weights)
-    n_groups = int(group.max()) + 1
-    errors = root_mean_squared_error.group_totals_of(record, group, n_groups)
-    half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
-    mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
-    size, rows = np.abs(record.error), rows_by_group(group, n_groups)
-    half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
-    return RealStdCurve(
-        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), *root_mean_squared_error.limits(errors, band),
-        half, claimed[0] / mass, reach, claimed[1] / mass,
-    )  # fmt: skip
+    return _of(record, n_bins=n_bins, level=level, band=band)

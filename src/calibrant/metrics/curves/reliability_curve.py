@@ -1,17 +1,21 @@
 """The reliability curve: accuracy against confidence, bin by bin, with bands."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._base.interval import require_level
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._base.record import Record
 from calibrant._kernels import bins, intervals
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
-__all__ = ["ReliabilityCurve", "reliability_curve"]
+__all__ = ["ReliabilityCurve", "pair_curve", "reliability_curve"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,53 @@ class ReliabilityCurve(Record):
     high: np.ndarray
 
 
+def pair_curve(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, resolution: float, *, n_bins: int = 15, strategy: str = "width",
+    band: str = "wilson", level: float = 0.95,
+) -> ReliabilityCurve:  # fmt: skip
+    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` as a record's."""
+    require_level(level)
+    if strategy not in ("width", "mass"):
+        raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
+    sums = bins.grouped_sums(index, len(lower), [score, hit], weight)
+    filled = sums[:, 0] > 0
+    n, total, hits = sums[filled].T
+    if band == "consistency":
+        low, high = intervals.consistency(total / n, n, level)
+    elif band in ("wilson", "clopper-pearson"):
+        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits, n, level)
+    else:
+        raise InputError(f'band must be "wilson", "clopper-pearson" or "consistency"; got {band!r}.')
+    return ReliabilityCurve(lower[filled], upper[filled], n, total / n, hits / n, low, high)
+
+
+def _binned(score, weight, resolution, n_bins, strategy):
+    """(bin of each row, lower edges, upper edges)."""
+    if strategy == "width":
+        edges = bins.equal_width_edges(n_bins)
+        return bins.equal_width_index(score, n_bins, resolution), edges[:-1], edges[1:]
+    index = bins.equal_mass_groups(score, n_bins, weight)
+    count = index.max() + 1
+    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(lower, index, score)
+    np.maximum.at(upper, index, score)
+    return index, lower, upper
+
+
+def _of(
+    record: Predictions, *, target: Any = "top", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
+) -> ReliabilityCurve:
+    options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
+    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options)
+
+
+@on_record(_of)
 def reliability_curve(
-    y_true, P, *, target="top", n_bins=15, strategy="width", band="wilson", level=0.95,
-    sample_weight=None, classes=None, inputs="probability",
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level:
+    float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> ReliabilityCurve:  # fmt: skip
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
 
@@ -61,32 +109,5 @@ def reliability_curve(
     >>> curve.n.tolist(), curve.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])
     """
-    require_level(level)
-    if strategy not in ("width", "mass"):
-        raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    score, hit = target_pair(record, target)
-    if strategy == "width":
-        index = bins.equal_width_index(score, n_bins, record.resolution)
-        edges = bins.equal_width_edges(n_bins)
-        lower, upper = edges[:-1], edges[1:]
-    else:
-        index = bins.equal_mass_groups(score, n_bins, record.weight)
-        count = index.max() + 1
-        lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(lower, index, score)
-        np.maximum.at(upper, index, score)
-    sums = bins.grouped_sums(index, len(lower), [score, hit], record.weight)
-    filled = sums[:, 0] > 0
-    n, total, hits = sums[filled].T
-    if band == "consistency":
-        low, high = intervals.consistency(total / n, n, level)
-    elif band in ("wilson", "clopper-pearson"):
-        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits, n, level)
-    else:
-        raise InputError(f'band must be "wilson", "clopper-pearson" or "consistency"; got {band!r}.')
-    return ReliabilityCurve(lower[filled], upper[filled], n, total / n, hits / n, low, high)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level)

@@ -1,17 +1,32 @@
 """Reliability curves of many classes: the top label's and those of the worst classes."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._kernels import bins
-from calibrant.errors import InputError
-from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, reliability_curve
-from calibrant.predictions import read
+from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, pair_curve, reliability_curve
+from calibrant.predictions import Predictions
 
 __all__ = ["reliability_curves"]
 
 
+def _of(
+    record: Predictions, *, worst: int = 3, n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
+) -> dict[str, ReliabilityCurve]:
+    options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
+    excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
+    chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
+    pairs = {str(record.classes[k]): (record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in chosen}
+    classes = {name: pair_curve(*pair, record.weight, record.resolution, **options) for name, pair in pairs.items()}
+    return {"top label": reliability_curve.of(record, **options), **classes}
+
+
+@on_record(_of)
 def reliability_curves(
-    y_true, P, *, worst=3, n_bins=15, strategy="width", band="wilson", level=0.95, sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, worst: int = 3, n_bins: int = 15, strategy: str = "width", band: str = "wilson",
+    level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> dict[str, ReliabilityCurve]:  # fmt: skip
     """The top label's reliability curve, and those of the classes whose probabilities are worst calibrated.
 
@@ -47,14 +62,8 @@ def reliability_curves(
     >>> list(reliability_curves([0, 1, 2, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]], worst=1))
     ['top label', '2']
     """
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level, "sample_weight": record.weight, "inputs": inputs}
-    excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
-    chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
-    curves = {"top label": reliability_curve(record.labels, record.values, **options)}
-    return curves | {str(record.classes[k]): reliability_curve(record.labels, record.values, target=int(k), **options) for k in chosen}
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, worst=worst, n_bins=n_bins, strategy=strategy, band=band, level=level)
 
 
 def _excess(record, k, n_bins):

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._base.record import Record
 from calibrant._kernels import intervals
 from calibrant._kernels.risk_coverage import risk_coverage
-from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve"]
 
@@ -24,7 +26,17 @@ class RiskCoverageCurve(Record):
     high: np.ndarray
 
 
-def risk_coverage_curve(y_true, P, *, level=0.95, sample_weight=None, classes=None, inputs="probability") -> RiskCoverageCurve:
+def _of(record: Predictions, *, level: float = 0.95) -> RiskCoverageCurve:
+    confidence, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
+    low, high = intervals.wilson(wrong, covered, level)
+    return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, low, high)
+
+
+@on_record(_of)
+def risk_coverage_curve(
+    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: str = "probability"
+) -> RiskCoverageCurve:  # fmt: skip
     """Share of wrong predictions among those of at least each confidence.
 
     Parameters
@@ -54,9 +66,5 @@ def risk_coverage_curve(y_true, P, *, level=0.95, sample_weight=None, classes=No
     >>> curve.confidence.tolist(), curve.risk.round(3).tolist()
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    confidence, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
-    low, high = intervals.wilson(wrong, covered, level)
-    return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, low, high)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, level=level)

@@ -1,15 +1,18 @@
 """Error against predicted std, bin by bin: the reliability curve of regression."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._base.interval import require_level
+from calibrant._base.on_record import on_record
 from calibrant._base.record import Record
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["RmseRmvCurve", "rmse_rmv_curve"]
 
@@ -25,7 +28,22 @@ class RmseRmvCurve(Record):
     high: np.ndarray
 
 
-def rmse_rmv_curve(y_true, mean, std=None, *, n_bins=10, level=0.95, n_draws=1000, random_state=0, sample_weight=None) -> RmseRmvCurve:
+def _of(record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000, random_state: int = 0) -> RmseRmvCurve:
+    require_level(level)
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
+    part = np.square(record.std) / mass[group]
+    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))
+    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), low, high)
+
+
+@on_record(_of)
+def rmse_rmv_curve(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000,
+    random_state: int = 0, sample_weight: ArrayLike | None = None
+) -> RmseRmvCurve:  # fmt: skip
     """Root mean squared error against root mean predicted variance, in bins of equal weight by predicted std.
 
     Parameters
@@ -51,12 +69,5 @@ def rmse_rmv_curve(y_true, mean, std=None, *, n_bins=10, level=0.95, n_draws=100
     >>> curve.rmv.tolist(), curve.rmse.tolist()
     ([1.0, 2.0], [2.0, 4.0])
     """
-    require_level(level)
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
-    part = np.square(record.std) / mass[group]
-    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))
-    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), low, high)
+    return _of(record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state)

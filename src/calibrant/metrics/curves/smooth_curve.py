@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._base.record import Record
 from calibrant._kernels import intervals
 from calibrant._kernels.smoothing import deposit, gaussian_smoother
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["SmoothCurve", "smooth_curve"]
 
@@ -28,8 +31,35 @@ class SmoothCurve(Record):
     high: np.ndarray
 
 
+def _of(
+    record: Predictions, *, target: Any = "top", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200
+) -> SmoothCurve:
+    if bandwidth is not None and not bandwidth > 0.0:
+        raise InputError(f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule.")
+    score, hit = target_pair(record, target)
+    weight = record.weights
+    n = weight.sum()
+    if bandwidth is None:
+        spread = np.sqrt(max(weight @ (score - weight @ score / n) ** 2 / n, 0.0))
+        bandwidth = max(1.06 * spread * n**-0.2, 0.005)
+    mass = deposit(score, weight, CELLS)
+    held = np.maximum(gaussian_smoother(mass)(bandwidth), 0.0)
+    right = np.clip(gaussian_smoother(deposit(score, weight * hit, CELLS))(bandwidth), 0.0, held)
+    # A Gaussian kernel of width h squared is one of width h / sqrt(2) over 2 h sqrt(pi): the rows that it holds in effect.
+    squared = np.maximum(gaussian_smoother(mass)(bandwidth / np.sqrt(2.0)), 1e-300) / (2.0 * bandwidth * np.sqrt(np.pi) * CELLS)
+    near = held * CELLS * bandwidth * np.sqrt(2.0 * np.pi)
+    rows = np.clip(held * held / squared, 1e-9, n)
+    points = np.linspace(0, CELLS - 1, n_points).round().astype(np.intp)
+    points = points[near[points] >= 0.5]
+    accuracy = right[points] / held[points]
+    low, high = intervals.wilson(accuracy * rows[points], rows[points], level)
+    return SmoothCurve((points + 0.5) / CELLS, held[points] * CELLS / n, accuracy, low, high)
+
+
+@on_record(_of)
 def smooth_curve(
-    y_true, P, *, target: Any = "top", bandwidth=None, level=0.95, n_points=200, sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> SmoothCurve:  # fmt: skip
     r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected at 0 and 1.
 
@@ -71,26 +101,5 @@ def smooth_curve(
     >>> float(curve.accuracy[0].round(2)), float(curve.accuracy[-1].round(2))
     (0.0, 1.0)
     """
-    if bandwidth is not None and not bandwidth > 0.0:
-        raise InputError(f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule.")
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    score, hit = target_pair(record, target)
-    weight = record.weights
-    n = weight.sum()
-    if bandwidth is None:
-        spread = np.sqrt(max(weight @ (score - weight @ score / n) ** 2 / n, 0.0))
-        bandwidth = max(1.06 * spread * n**-0.2, 0.005)
-    mass = deposit(score, weight, CELLS)
-    held = np.maximum(gaussian_smoother(mass)(bandwidth), 0.0)
-    right = np.clip(gaussian_smoother(deposit(score, weight * hit, CELLS))(bandwidth), 0.0, held)
-    # A Gaussian kernel of width h squared is one of width h / sqrt(2) over 2 h sqrt(pi): the rows that it holds in effect.
-    squared = np.maximum(gaussian_smoother(mass)(bandwidth / np.sqrt(2.0)), 1e-300) / (2.0 * bandwidth * np.sqrt(np.pi) * CELLS)
-    near = held * CELLS * bandwidth * np.sqrt(2.0 * np.pi)
-    rows = np.clip(held * held / squared, 1e-9, n)
-    points = np.linspace(0, CELLS - 1, n_points).round().astype(np.intp)
-    points = points[near[points] >= 0.5]
-    accuracy = right[points] / held[points]
-    low, high = intervals.wilson(accuracy * rows[points], rows[points], level)
-    return SmoothCurve((points + 0.5) / CELLS, held[points] * CELLS / n, accuracy, low, high)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, bandwidth=bandwidth, level=level, n_points=n_points)

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant._base.on_record import on_record
+from calibrant._base.reading import read_labelled
 from calibrant._kernels import bins
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Predictions
 
 __all__ = ["CalibrationErrorBound", "calibration_error_bound"]
 
@@ -38,9 +41,31 @@ class CalibrationErrorBound:
     n: float
 
 
+def _of(
+    record: Predictions, *, delta: float = 0.05, n_bins: int = 15, target: Any = "top", method: Literal["hoeffding", "paper"] = "hoeffding"
+) -> CalibrationErrorBound:
+    if not 0.0 < delta < 1.0:
+        raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    if method not in ("hoeffding", "paper"):
+        raise InputError(f'method must be "hoeffding" or "paper"; got {method!r}.')
+    score, hit = target_pair(record, target)
+    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
+    n = float(sums[:, 0].sum())
+    error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
+    if method == "hoeffding":
+        slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(delta)) / n)
+    else:
+        slack = n_bins * np.sqrt(2.0 / n) * np.sqrt(2.0 * np.log(2.0) - np.log(delta))
+    return CalibrationErrorBound(error, float(slack), float(min(error + slack, 1.0)), delta, method, n)
+
+
+@on_record(_of)
 def calibration_error_bound(
-    y_true, P, *, delta=0.05, n_bins=15, target: Any = "top", method: Literal["hoeffding", "paper"] = "hoeffding",
-    sample_weight=None, classes=None, inputs="probability",
+    y_true: ArrayLike, P: ArrayLike, *, delta: float = 0.05, n_bins: int = 15, target: Any = "top",
+    method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: str = "probability",
 ) -> CalibrationErrorBound:  # fmt: skip
     r"""Bound the binned calibration error in the population by that of a sample (probably approximately correct).
 
@@ -95,21 +120,5 @@ def calibration_error_bound(
     >>> round(bound.error, 3), round(bound.slack, 3), round(bound.bound, 3)
     (0.25, 0.073, 0.323)
     """
-    if not 0.0 < delta < 1.0:
-        raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    if method not in ("hoeffding", "paper"):
-        raise InputError(f'method must be "hoeffding" or "paper"; got {method!r}.')
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    score, hit = target_pair(record, target)
-    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
-    n = float(sums[:, 0].sum())
-    error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
-    if method == "hoeffding":
-        slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(delta)) / n)
-    else:
-        slack = n_bins * np.sqrt(2.0 / n) * np.sqrt(2.0 * np.log(2.0) - np.log(delta))
-    return CalibrationErrorBound(error, float(slack), float(min(error + slack, 1.0)), delta, method, n)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, delta=delta, n_bins=n_bins, target=target, method=method)

@@ -1,13 +1,16 @@
 """Probability integral transforms, and tests that they are uniform."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from calibrant._base.on_record import on_record
 from calibrant._base.record import Record
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 
 __all__ = ["PitHistogram", "pit_histogram", "pit_test"]
@@ -29,7 +32,23 @@ def _read(y_true, mean, std, sample_weight):
     return read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
 
 
-def pit_histogram(y_true, mean, std=None, *, n_bins=20, level=0.95, sample_weight=None) -> PitHistogram:
+def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> PitHistogram:
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    pit = special.ndtr(record.score)
+    n = np.bincount(np.minimum((pit * n_bins).astype(np.intp), n_bins - 1), weights=record.weights, minlength=n_bins)
+    total = record.weights.sum()
+    edges = np.arange(n_bins + 1) / n_bins
+    ends = stats.binom(round(float(total)), 1.0 / n_bins).interval(level)
+    low, high = (np.full(n_bins, end * n_bins / total) for end in ends)
+    return PitHistogram(edges[:-1], edges[1:], n, n * n_bins / total, low, high)
+
+
+@on_record(_of)
+def pit_histogram(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, sample_weight: ArrayLike |
+    None = None
+) -> PitHistogram:  # fmt: skip
     """How the probabilities F(y) of what came true are spread over [0, 1].
 
     Parameters
@@ -51,16 +70,8 @@ def pit_histogram(y_true, mean, std=None, *, n_bins=20, level=0.95, sample_weigh
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = _read(y_true, mean, std, sample_weight)
-    pit = special.ndtr(record.score)
-    n = np.bincount(np.minimum((pit * n_bins).astype(np.intp), n_bins - 1), weights=record.weights, minlength=n_bins)
-    total = record.weights.sum()
-    edges = np.arange(n_bins + 1) / n_bins
-    ends = stats.binom(round(float(total)), 1.0 / n_bins).interval(level)
-    low, high = (np.full(n_bins, end * n_bins / total) for end in ends)
-    return PitHistogram(edges[:-1], edges[1:], n, n * n_bins / total, low, high)
+    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    return _of(record, n_bins=n_bins, level=level)
 
 
 def pit_test(y_true, mean, std=None, *, method="ks") -> CalibrationTest:

@@ -16,13 +16,12 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 def curves(record, *, n_bins=10, level=0.95, random_state=0) -> dict:
     """reliability (error against predicted std), intervals (seen against claimed coverage), pit, real_std, coverage at levels."""
-    given = (record.y, record.forecast)
     bins = enough_bins(n_bins, record.weights.sum())
     return {
-        "reliability": rmse_rmv_curve(*given, n_bins=bins, level=level, random_state=random_state, sample_weight=record.weight).to_dict(),
-        "intervals": interval_curve(*given, band=level, sample_weight=record.weight).to_dict(),
-        "real_std": real_std_curve(*given, n_bins=bins, band=level, sample_weight=record.weight).to_dict(),
-        "pit": pit_histogram(*given, level=level, sample_weight=record.weight).to_dict(),
+        "reliability": rmse_rmv_curve.of(record, n_bins=bins, level=level, random_state=random_state).to_dict(),
+        "intervals": interval_curve.of(record, band=level).to_dict(),
+        "real_std": real_std_curve.of(record, n_bins=bins, band=level).to_dict(),
+        "pit": pit_histogram.of(record, level=level).to_dict(),
         "coverage": [_coverage(record, each, level) for each in LEVELS],
     }  # fmt: skip
 

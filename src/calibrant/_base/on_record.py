@@ -1,0 +1,39 @@
+"""Functions with an inner level: ``curve(y, P)`` reads what it is given, ``curve.of(record)`` works on a record that has been read."""
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+__all__ = ["OnRecord", "on_record"]
+
+Given = ParamSpec("Given")
+Read = ParamSpec("Read")
+Found = TypeVar("Found", covariant=True)
+
+
+class OnRecord(Protocol[Given, Read, Found]):
+    """A function of what users hold, and ``of``, the same of a record."""
+
+    of: Callable[Read, Found]
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Found:
+        """The function of what users hold."""
+        ...
+
+
+def on_record(of: Callable[Read, Found]) -> Callable[[Callable[Given, Found]], OnRecord[Given, Read, Found]]:
+    """Decorator that names ``of``, the function's inner level, on the function itself.
+
+    Examples
+    --------
+    >>> @on_record(lambda record: len(record))
+    ... def rows(P):
+    ...     return rows.of(list(P))
+    >>> rows((0.2, 0.7)), rows.of([0.2, 0.7, 0.9])
+    (2, 3)
+    """
+
+    def named(function: Callable[Given, Found]) -> OnRecord[Given, Read, Found]:
+        cast(Any, function).of = of
+        return cast(OnRecord[Given, Read, Found], function)
+
+    return named
