@@ -4,7 +4,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
-from calibrant.reporting.own_label import own_label, top_pair
+from calibrant.reporting.own_label import as_pair, own_label
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,7 @@ def test_parts_and_blocks_keep_label_and_confidence(doubtful):
     assert (part.predicted == second[::3]).all()
     assert np.allclose(part.confidence, np.take_along_axis(P, second[:, None], axis=1)[::3, 0])
     assert np.concatenate([block.correct for block in kept.blocks(100)]).tolist() == (second == y).astype(float).tolist()
-    hit, sure = top_pair(kept)
-    assert (hit == (second == y)).all()
-    assert sure.max() <= 0.5 + 1e-9
+    pair = as_pair(kept)
+    assert (pair.labels == (second == y)).all()
+    assert (pair.confidence == kept.confidence).all()
+    assert pair.confidence.max() <= 0.5 + 1e-9

@@ -74,11 +74,18 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     def predict_record(self, record: Predictions) -> np.ndarray:
         """``predict_proba`` of a record that has been read already, (n, K)."""
-        return self._proba(record)
+        return self._proba(self._ready(record))
 
     def confidence_record(self, record: Predictions) -> np.ndarray:
         """``predict_confidence`` of a record that has been read already, (n,)."""
-        return self._confidence(record)
+        return self._confidence(self._ready(record))
+
+    def _ready(self, record):
+        """The record, once this is fitted and what it uses is there."""
+        require_fitted(self, "classes_")
+        if self.tags.uses_features and record.X is None:
+            raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
+        return record
 
     def _begin(self, record):
         """What comes before ``_fit`` once the data are read."""
@@ -102,17 +109,15 @@ class Calibrator(Saved, BaseEstimator, ABC):
     def _read(self, P, X=None) -> Predictions:
         require_fitted(self, "classes_")
         self._refuse_unused(X=X)
-        if self.tags.uses_features and X is None:
-            raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
         return read(P, inputs=self.inputs, classes=self.classes_, X=X)
 
     def predict_proba(self, P, *, X=None) -> np.ndarray:
         """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
-        return self._proba(self._read(P, X))
+        return self.predict_record(self._read(P, X))
 
     def predict_confidence(self, P, *, X=None) -> np.ndarray:
         """Probability that the model's own label (argmax of P) is right, (n,) float64."""
-        return self._confidence(self._read(P, X))
+        return self.confidence_record(self._read(P, X))
 
     def predict(self, P, *, X=None) -> np.ndarray:
         """The class of the largest calibrated probability, (n,)."""

@@ -64,7 +64,7 @@ def _with(record, Q, calibrator):
 
 
 def _apply(fitted, record):
-    return _with(record, fitted.predict_record(record), fitted)
+    return _with(record, fitted.predict_record(record if fitted.tags.uses_features else replace(record, X=None)), fitted)
 
 
 def _fitted_on(calibrator, record, after):
