@@ -55,9 +55,9 @@ def test_from_fit_to_evaluation(kind, run, forecasts, tmp_path):
     names = [f"row {i}" for i in range(300)]
     path = write(tmp_path / f"f.{kind}", {"id": names, "mean": mean, "std": std, "y": y})
     assert "STD scaling fitted on 300 rows" in run("fit", path, "--method", "std", "-o", "m.calibrant").output
-    assert cb.load(tmp_path / "m.calibrant").scale_ == cb.StdScaling().fit(mean, std, y).scale_
+    assert cb.load(tmp_path / "m.calibrant").scale_ == cb.StdScaling().fit(mean, y, std=std).scale_
     run("apply", "m.calibrant", path, "-o", f"out.{kind}", "--interval", "0.8")
-    out, expected = read(tmp_path / f"out.{kind}"), cb.StdScaling().fit(mean, std, y).predict(mean, std)
+    out, expected = read(tmp_path / f"out.{kind}"), cb.StdScaling().fit(mean, y, std=std).predict(mean, std)
     assert list(out["id"]) == names
     assert set(out) == {"id", "mean", "std", "y", "low_0.8", "high_0.8"}
     for name, values in [("mean", mean), ("std", expected.std), ("low_0.8", expected.interval(0.8)[0]), ("y", y)]:

@@ -86,7 +86,7 @@ def test_real_std_of_intervals_without_end():
     import matplotlib.pyplot as plt
 
     y, mean, std = _data()
-    forecast = cb.ConformalIntervals().fit(mean[:5], std[:5], y[:5]).predict(mean, std)
+    forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     out = cb.RealStdDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.reach_claimed).all()
     assert np.isfinite(out.ax_.get_ylim()).all()

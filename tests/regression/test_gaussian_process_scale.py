@@ -22,8 +22,8 @@ def _draw(true_std, n, seed):
 def test_it_is_std_scaling_where_every_row_asks_for_the_same_factor(inputs):
     mean, std, _ = _draw(lambda s, m: s, 300, 0)
     y = mean + 1.7 * std * np.where(np.arange(300) % 2, 1.0, -1.0)
-    plain = cb.StdScaling().fit(mean, std, y)
-    cal = cb.GaussianProcessScale(inputs=inputs).fit(mean, std, y)
+    plain = cb.StdScaling().fit(mean, y, std=std)
+    cal = cb.GaussianProcessScale(inputs=inputs).fit(mean, y, std=std)
     assert cal.status_ == "constant"
     assert cal.scale_ == plain.scale_ == pytest.approx(1.7)
     np.testing.assert_array_equal(cal.predict(mean, std).std, plain.predict(mean, std).std)
@@ -33,8 +33,8 @@ def test_it_is_std_scaling_where_noise_alone_bends():
     found = []
     for seed in range(15):
         data = _draw(lambda s, m: 1.5 * s, 500, seed)
-        cal = cb.GaussianProcessScale().fit(*data)
-        found.append(cal.status_ == "constant" and cal.scale_ == cb.StdScaling().fit(*data).scale_)
+        cal = cb.GaussianProcessScale().fit(data[:2], data[2])
+        found.append(cal.status_ == "constant" and cal.scale_ == cb.StdScaling().fit(data[:2], data[2]).scale_)
     assert np.mean(found) >= 0.9
 
 
@@ -51,17 +51,18 @@ def test_it_is_std_scaling_where_noise_alone_bends():
 def test_the_factor_is_found(true_std, inputs, factor):
     data = _draw(true_std, 5000, 1)
     mean, std, y = _draw(true_std, 20_000, 2)
-    cal = cb.GaussianProcessScale(inputs=inputs).fit(*data)
+    cal = cb.GaussianProcessScale(inputs=inputs).fit(data[:2], data[2])
     assert cal.status_ == "converged"
     forecast = cal.predict(mean, std)
     assert nll(y, forecast) - nll(y, mean, true_std(std, mean)) < 0.005
-    assert nll(y, cb.StdScaling().fit(*data).predict(mean, std)) - nll(y, forecast) > 0.05
+    assert nll(y, cb.StdScaling().fit(data[:2], data[2]).predict(mean, std)) - nll(y, forecast) > 0.05
     inner = (np.abs(np.log(std)) < 1.2) & (np.abs(mean) < 2.0)
     assert np.max(np.abs(np.log(forecast.std / std / factor(std, mean)))[inner]) < 0.2
 
 
 def test_far_from_the_rows_the_factor_is_the_constant():
-    cal = cb.GaussianProcessScale().fit(*_draw(lambda s, m: 1.2 * s**1.5, 2000, 3))
+    mean, std, y = _draw(lambda s, m: 1.2 * s**1.5, 2000, 3)
+    cal = cb.GaussianProcessScale().fit(mean, y, std=std)
     np.testing.assert_allclose(cal.predict([0.0, 0.0], [1e-9, 1e9]).std, [1e-9 * cal.scale_, 1e9 * cal.scale_])
 
 
@@ -113,16 +114,16 @@ def test_half_the_rows_without_error_end_above_zero():
     std = np.exp(np.linspace(-1, 1, 400))
     y = np.where(std < 1.0, 0.0, std * np.random.default_rng(7).normal(size=400))
     with np.errstate(all="raise"):
-        out = cb.GaussianProcessScale().fit(np.zeros(400), std, y).predict(np.zeros(400), std).std
+        out = cb.GaussianProcessScale().fit(np.zeros(400), y, std=std).predict(np.zeros(400), std).std
     assert (out > 1e-6).all()
 
 
 def test_no_error_is_said_and_options_are_checked():
     with pytest.warns(FitWarning, match="no error"):
-        cal = cb.GaussianProcessScale().fit([0.0, 1.0], [1.0, 2.0], [0.0, 1.0])
+        cal = cb.GaussianProcessScale().fit([0.0, 1.0], [0.0, 1.0], std=[1.0, 2.0])
     assert (cal.scale_, cal.status_) == (1.0, "no error")
     with pytest.raises(InputError, match="inputs must be"):
-        cb.GaussianProcessScale(inputs="mean").fit([0.0], [1.0], [1.0])
+        cb.GaussianProcessScale(inputs="mean").fit([0.0], [1.0], std=[1.0])
 
 
 @pytest.mark.slow
@@ -131,6 +132,6 @@ def test_a_hundred_thousand_rows():
 
     data = _draw(lambda s, m: 1.2 * s**1.5, 100_000, 8)
     start = time.process_time()
-    cal = cb.GaussianProcessScale(inputs="std and mean").fit(*data)
+    cal = cb.GaussianProcessScale(inputs="std and mean").fit(data[:2], data[2])
     assert time.process_time() - start < 10.0
     np.testing.assert_allclose(cal.predict([0.0] * 3, [0.5, 1.0, 2.0]).std, 1.2 * np.array([0.5, 1.0, 2.0]) ** 1.5, rtol=0.02)

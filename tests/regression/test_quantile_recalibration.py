@@ -11,7 +11,7 @@ from calibrant.errors import InputError
 def test_levels_are_where_that_share_of_outcomes_lies():
     rng = np.random.default_rng(0)
     y = rng.exponential(size=5000)
-    forecast = cb.QuantileRecalibration(n_levels=9).fit(np.zeros(5000), np.ones(5000), y).predict([0.0], [1.0])
+    forecast = cb.QuantileRecalibration(n_levels=9).fit(np.zeros(5000), y, std=np.ones(5000)).predict([0.0], [1.0])
     np.testing.assert_allclose(forecast.quantile(np.arange(1, 10) / 10)[0], np.quantile(y, np.arange(1, 10) / 10), atol=0.01)
 
 
@@ -21,14 +21,14 @@ def test_its_density_beats_the_rough_one_of_interval_calibration():
     mean, std, y = draw()
     new = draw()
     smooth, rough = (
-        metrics.negative_log_likelihood(new[2], cal.fit(mean, std, y).predict(*new[:2]))
+        metrics.negative_log_likelihood(new[2], cal.fit(mean, y, std=std).predict(*new[:2]))
         for cal in (cb.QuantileRecalibration(), cb.IntervalCalibration())
     )
     assert smooth < rough - 0.1
 
 
 def test_few_rows_only_shift():
-    cal = cb.QuantileRecalibration().fit([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 2.0, 3.0])
+    cal = cb.QuantileRecalibration().fit([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], std=[1.0, 1.0, 1.0])
     assert cal.status_ == "shift only"
     forecast = cal.predict([0.0], [1.0])
     assert (forecast.mean[0], forecast.std[0]) == pytest.approx((2.0, 1.0))
@@ -36,4 +36,4 @@ def test_few_rows_only_shift():
 
 def test_options():
     with pytest.raises(InputError, match="n_levels"):
-        cb.QuantileRecalibration(n_levels=0).fit([0.0], [1.0], [1.0])
+        cb.QuantileRecalibration(n_levels=0).fit([0.0], [1.0], std=[1.0])

@@ -33,7 +33,7 @@ def test_is_plain_json(summary):
 
 def test_numbers_are_those_of_the_metrics():
     y, mean, std = data()
-    cal = cb.StdScaling().fit(mean[:450], std[:450], y[:450])
+    cal = cb.StdScaling().fit(mean[:450], y[:450], std=std[:450])
     found = by_key(summarise(y[450:], mean[450:], std[450:], calibrator=cal, n_resamples=100))
     after = cal.predict(mean[450:], std[450:])
     assert list(found) == list(METRICS)
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_the_metrics():
 
 def test_paired_interval_of_the_crps_is_the_textbook_one():
     y, mean, std = data()
-    cal = cb.StdScaling().fit(mean[:450], std[:450], y[:450])
+    cal = cb.StdScaling().fit(mean[:450], y[:450], std=std[:450])
     change = by_key(summarise(y[450:], mean[450:], std[450:], calibrator=cal, n_resamples=100))["crps"]["change"]
     crps = metrics.continuous_ranked_probability_score
     each = [crps([y[i]], cal.predict(mean[i : i + 1], std[i : i + 1])) - crps([y[i]], [mean[i]], [std[i]]) for i in range(450, 900)]
@@ -72,7 +72,7 @@ def test_honest_error_bars_are_called_so_nearly_always():
 def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
     y, mean, std = data(2000, 1.0)
     shuffled = np.random.default_rng(1).permutation(std)
-    fitted = cb.IntervalCalibration().fit(mean[:1000], shuffled[:1000], y[:1000])
+    fitted = cb.IntervalCalibration().fit(mean[:1000], y[:1000], std=shuffled[:1000])
     found = summarise(y[1000:], mean[1000:], shuffled[1000:], calibrator=fitted, n_resamples=100)
     rows = by_key(found)
     assert rows["interval_error"]["after"]["value"] < 0.03
@@ -83,7 +83,7 @@ def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
 def test_in_sample_numbers_are_found_out_and_drive_nothing():
     y, mean, std = data()
     for calibrator in (cb.StdScaling(), cb.IntervalCalibration()):
-        fitted = calibrator.fit(mean, std, y)
+        fitted = calibrator.fit(mean, y, std=std)
         found = summarise(y, mean, std, calibrator=fitted, n_resamples=0)
         assert found["calibrator"]["evaluation"] == "in-sample"
         assert found["verdict"]["calibration"] == "unknown"
@@ -99,7 +99,7 @@ def test_held_out_rows_with_a_shift():
     assert found["calibrator"]["n_fit"] == 900
     assert any("The error bars are of other sizes" in caution for caution in found["cautions"])
     with pytest.raises(InputError, match="fitted already"):
-        summarise(y, mean, std, calibrator=cb.StdScaling().fit(mean, std, y), test=(y, (mean, std)))
+        summarise(y, mean, std, calibrator=cb.StdScaling().fit(mean, y, std=std), test=(y, (mean, std)))
 
 
 def test_several_are_compared_and_what_has_no_density_says_so():
@@ -141,7 +141,7 @@ def test_weights_are_repetition():
     y, mean, std = data(400)
     weight = np.arange(400) % 3
     rows = np.repeat(np.arange(400), weight)
-    cal = cb.StdScaling().fit(mean, std, y)
+    cal = cb.StdScaling().fit(mean, y, std=std)
     a = summarise(y, mean, std, calibrator=cal, sample_weight=weight, in_sample=False, n_resamples=0)
     b = summarise(y[rows], mean[rows], std[rows], calibrator=cal, in_sample=False, n_resamples=0)
     assert a["data"]["n"] == b["data"]["n"]
@@ -155,7 +155,7 @@ def test_weights_are_repetition():
 def test_folds_come_back_in_the_order_of_the_rows():
     y, mean, std = data(60)
     rows = [np.arange(0, 60, 3), np.arange(1, 60, 3), np.arange(2, 60, 3)]
-    fitted = cb.IntervalCalibration().fit(mean, std, y)
+    fitted = cb.IntervalCalibration().fit(mean, y, std=std)
     whole = fitted.predict(mean, std)
     parts = gather([fitted.predict(mean[r], std[r]) for r in rows], rows)
     for ours, theirs in zip([parts.mean, parts.std, *parts.interval(0.8)], [whole.mean, whole.std, *whole.interval(0.8)], strict=True):
@@ -172,7 +172,7 @@ def test_code_of_a_report_applies_the_calibrator():
     found = cb.report(y, mean, std, calibrator=cb.StdScaling, n_resamples=0).to_dict()
     names = {"mean_calibration": mean, "std_calibration": std, "y_calibration": y, "mean_new": mean, "std_new": std}
     exec("\n".join(found["choice"]["code"]), names)
-    assert names["calibrator"].scale_ == cb.StdScaling().fit(mean, std, y).scale_
+    assert names["calibrator"].scale_ == cb.StdScaling().fit(mean, y, std=std).scale_
 
 
 def test_task_is_told_by_what_is_given():

@@ -21,6 +21,12 @@ PLANTED = {
 }
 
 
+def paired(data):
+    """((mean, std), y), as ``fit`` takes them."""
+    mean, std, y = data
+    return (mean, std), y
+
+
 def planted(kind, n, seed=0):
     rng = np.random.default_rng(seed)
     mean, true = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
@@ -33,8 +39,8 @@ def scored(kind, n, objective, seed=0, n_test=4000):
     mean, std, y = planted(kind, n, seed)
     new, new_std, y_new = planted(kind, n_test, seed + 1000)
     score, forecast = SCORES[objective], cb.NormalForecast(new, new_std)
-    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, std, y)
-    singles = [score(y_new, c.make().fit(mean, std, y).predict(forecast)) for c in regression_candidates_for(n, objective)]
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, y, std=std)
+    singles = [score(y_new, c.make().fit(mean, y, std=std).predict(forecast)) for c in regression_candidates_for(n, objective)]
     return singles[0], score(y_new, cal.predict(forecast)), min(singles), cal
 
 
@@ -62,7 +68,7 @@ def test_harm_is_rare_at_every_size(objective):
                 before, after, _, _ = scored(kind, n, objective, seed)
                 mean, std, y = planted(kind, n, seed)
                 new, new_std, y_new = planted(kind, 4000, seed + 1000)
-                single = SCORES[objective](y_new, cb.StdScaling().fit(mean, std, y).predict(new, new_std))
+                single = SCORES[objective](y_new, cb.StdScaling().fit(mean, y, std=std).predict(new, new_std))
                 scale = 1.0 if objective == "nll" else before
                 harm.append(nat * (after - before) / scale > 0.005)
                 fixed.append(nat * (single - before) / scale > 0.005)
@@ -74,7 +80,7 @@ def test_harm_is_rare_at_every_size(objective):
 
 @pytest.mark.parametrize("objective", ["nll", "crps"])
 def test_the_table_accounts_for_every_candidate(objective):
-    cal = cb.AutoRegressionCalibrator(objective=objective).fit(*planted("a factor", 600))
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(*paired(planted("a factor", 600)))
     assert [row["name"] for row in cal.table_] == [c.name for c in regression_candidates_for(600, objective)]
     assert [row["name"] for row in cal.table_ if row["chosen"]] == ["STD scaling"]
     assert cal.table_[0]["score"] == cal.uncalibrated_score_
@@ -86,25 +92,25 @@ def test_the_table_accounts_for_every_candidate(objective):
 def test_scores_are_out_of_fold():
     """Outcomes drawn at random: a fit on the held-out rows themselves would look better than it is on new ones."""
     mean, std, y = planted("calibrated", 200)
-    cal = cb.AutoRegressionCalibrator(methods=["variance binning"]).fit(mean, std, y)
-    inside = metrics.negative_log_likelihood(y, cb.VarianceBinning().fit(mean, std, y).predict(mean, std))
+    cal = cb.AutoRegressionCalibrator(methods=["variance binning"]).fit(mean, y, std=std)
+    inside = metrics.negative_log_likelihood(y, cb.VarianceBinning().fit(mean, y, std=std).predict(mean, std))
     assert cal.table_[1]["score"] > inside + 0.01
 
 
 def test_too_few_rows_equal_rows_and_no_error_change_nothing():
     mean, std, y = planted("a factor", 19)
-    cal = cb.AutoRegressionCalibrator().fit(mean, std, y)
+    cal = cb.AutoRegressionCalibrator().fit(mean, y, std=std)
     assert (cal.status_, cal.table_, cal.gain_in_errors_) == ("identity: too few rows", [], 0.0)
     assert (cal.predict(mean, std).std == std).all()
     assert "left uncalibrated" in cal.explain()
-    cal.fit(np.repeat(mean, 5), np.repeat(std, 5), np.repeat(y, 5))
+    cal.fit(np.repeat(mean, 5), np.repeat(y, 5), std=np.repeat(std, 5))
     assert cal.status_ == "identity: too few rows"
     mean, std, _ = planted("a factor", 100)
-    assert cal.fit(mean, std, mean).status_ == "identity: no error"
+    assert cal.fit(mean, mean, std=std).status_ == "identity: no error"
 
 
 def test_without_evidence_nothing_is_done():
-    found = [cb.AutoRegressionCalibrator().fit(*planted("calibrated", 60, seed)) for seed in range(10)]
+    found = [cb.AutoRegressionCalibrator().fit(*paired(planted("calibrated", 60, seed))) for seed in range(10)]
     assert [cal.status_ for cal in found].count("identity: no evidence") >= 6
     left = next(cal for cal in found if cal.status_ != "chosen")
     assert isinstance(left.calibrator_, cb.ForecastIdentity)
@@ -114,7 +120,7 @@ def test_without_evidence_nothing_is_done():
 def test_outputs_are_decided_apart():
     parts = [planted(kind, 500) for kind in ("a factor", "calibrated")]
     mean, std, y = (np.column_stack(columns) for columns in zip(*parts, strict=True))
-    cal = cb.AutoRegressionCalibrator().fit(mean, std, y)
+    cal = cb.AutoRegressionCalibrator().fit(mean, y, std=std)
     assert cal.status_ == "chosen; identity: no evidence"
     assert [type(c) for c in cal.calibrator_] == [cb.StdScaling, cb.ForecastIdentity]
     assert cal.explain().splitlines()[0].startswith("Output 0: 500 rows: STD scaling")
@@ -127,18 +133,18 @@ def test_outcomes_and_forecasts_that_repeat_are_dealt_out_over_the_folds(objecti
     rng = np.random.default_rng(0)
     mean = rng.choice([4.0, 6.0, 9.0], 3000)
     y, std = rng.poisson(mean).astype(float), 0.5 * np.sqrt(mean)
-    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, std, y)
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, y, std=std)
     assert cal.status_ == "chosen"
     assert cal.predict(mean, std).std == pytest.approx(np.sqrt(mean), rel=0.15)
     fresh = rng.poisson(mean).astype(float)
     assert cal.score_ == pytest.approx(SCORES[objective](fresh, cal.predict(mean, std)), rel=0.03)
-    few = cb.AutoRegressionCalibrator(objective=objective).fit(*(np.repeat(a[:15], 40) for a in planted("a factor", 100)))
+    few = cb.AutoRegressionCalibrator(objective=objective).fit(*paired(np.repeat(a[:15], 40) for a in planted("a factor", 100)))
     assert few.status_ == "identity: too few rows"
 
 
 def test_small_units_do_not_make_rows_equal():
     mean, std, y = (1e-12 * a for a in planted("a factor", 100))
-    assert cb.AutoRegressionCalibrator().fit(mean, std, y).status_ == "chosen"
+    assert cb.AutoRegressionCalibrator().fit(mean, y, std=std).status_ == "chosen"
 
 
 def test_outcomes_outside_the_support_are_no_choice_and_no_crash():
@@ -159,8 +165,8 @@ def test_outcomes_outside_the_support_are_no_choice_and_no_crash():
 def test_options_that_cannot_work_are_refused():
     data = planted("a factor", 50)
     with pytest.raises(InputError, match="methods must be"):
-        cb.AutoRegressionCalibrator(methods=["magic"]).fit(*data)
+        cb.AutoRegressionCalibrator(methods=["magic"]).fit(*paired(data))
     with pytest.raises(InputError, match="objective must be"):
-        cb.AutoRegressionCalibrator(objective="rmse").fit(*data)
+        cb.AutoRegressionCalibrator(objective="rmse").fit(*paired(data))
     with pytest.raises(InputError, match="cv must be"):
-        cb.AutoRegressionCalibrator(cv=1).fit(*data)
+        cb.AutoRegressionCalibrator(cv=1).fit(*paired(data))

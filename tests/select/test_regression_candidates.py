@@ -25,7 +25,7 @@ def test_each_makes_a_calibrator_of_its_own_that_has_its_scores(candidate):
     rng = np.random.default_rng(0)
     n = int(candidate.min_rows)
     mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-    forecast = candidate.make().fit(mean, std, mean + std * rng.normal(size=n)).predict(mean, std)
+    forecast = candidate.make().fit(mean, mean + std * rng.normal(size=n), std=std).predict(mean, std)
     assert np.isfinite(forecast.quantile([0.25, 0.75])).all()
     if "nll" in candidate.objectives:
         assert np.isfinite(forecast.log_density(mean)).all()

@@ -24,7 +24,7 @@ def seed(request):
 @pytest.mark.parametrize("calibrator", [cb.StdScaling(), cb.IntervalCalibration()], ids=["std", "interval"])
 def test_random_uncertainty_passes_by_intervals_and_fails_by_ence(calibrator, seed):
     mean, std, y = _problem("random", seed, 50_000)
-    forecast = calibrator.fit(mean[:6000], std[:6000], y[:6000]).predict(mean[6000:], std[6000:])
+    forecast = calibrator.fit(mean[:6000], y[:6000], std=std[:6000]).predict(mean[6000:], std[6000:])
     if isinstance(calibrator, cb.IntervalCalibration):
         assert interval_error(y[6000:], forecast) < 0.02
     assert ence(y[6000:], forecast.mean, forecast.std) > 0.3
@@ -33,7 +33,7 @@ def test_random_uncertainty_passes_by_intervals_and_fails_by_ence(calibrator, se
 @pytest.mark.parametrize("calibrator", [cb.StdScaling(), cb.IntervalCalibration()], ids=["std", "interval"])
 def test_true_uncertainty_passes_by_both(calibrator, seed):
     mean, std, y = _problem("true", seed, 50_000)
-    forecast = calibrator.fit(mean[:6000], std[:6000], y[:6000]).predict(mean[6000:], std[6000:])
+    forecast = calibrator.fit(mean[:6000], y[:6000], std=std[:6000]).predict(mean[6000:], std[6000:])
     assert interval_error(y[6000:], forecast) < 0.02
     assert ence(y[6000:], forecast.mean, forecast.std) < 0.02
 
@@ -65,7 +65,7 @@ def test_random_uncertainty_can_pass_by_intervals_after_std_scaling_too(calibrat
     std, mean = 1.0 / np.abs(np.cos(rng.uniform(0.0, 2.0 * np.pi, 50_000))), np.zeros(50_000)
     forecast = cb.NormalForecast(mean[6000:], std[6000:])
     if calibrator is not None:
-        forecast = calibrator.fit(mean[:6000], std[:6000], y[:6000]).predict(forecast)
+        forecast = calibrator.fit(mean[:6000], y[:6000], std=std[:6000]).predict(forecast)
     assert interval_error(y[6000:], forecast) < 0.02
     assert ence(y[6000:], forecast.mean, forecast.std) > 0.3
 
@@ -76,5 +76,5 @@ def test_on_the_papers_problem_no_random_uncertainty_passes_after_std_scaling(se
     mean, _, y = _problem("random", seed, 50_000)
     for width in (0.0, 0.2, 0.5, 1.0):
         std = np.exp(width * rng.uniform(-1.0, 1.0, 50_000))
-        forecast = cb.StdScaling().fit(mean[:6000], std[:6000], y[:6000]).predict(mean[6000:], std[6000:])
+        forecast = cb.StdScaling().fit(mean[:6000], y[:6000], std=std[:6000]).predict(mean[6000:], std[6000:])
         assert interval_error(y[6000:], forecast) > 0.05

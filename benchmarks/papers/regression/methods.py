@@ -16,4 +16,4 @@ def forecast(name, problem):
     mean, std, _, _ = problem.test
     if METHODS[name] is None:
         return cb.NormalForecast(mean, std)
-    return METHODS[name].fit(*problem.fit).predict(mean, std)
+    return METHODS[name].fit(problem.fit[:2], problem.fit[2]).predict(mean, std)

@@ -54,7 +54,7 @@ def boxes(uncertainty, seeds, **sizes):
     """Output -> method -> measures, the means over seeds; and the factors of STD scaling."""
     problems = [data.boxes(uncertainty, seed, **sizes) for seed in range(seeds)]
     each = [judged(problem) for problem in problems]
-    factors = np.mean([METHODS["STD scaling"].fit(*problem.fit).scale_ for problem in problems], axis=0)
+    factors = np.mean([METHODS["STD scaling"].fit(problem.fit[:2], problem.fit[2]).scale_ for problem in problems], axis=0)
     return {name: averaged([e[j] for e in each]) for j, name in enumerate(data.OUTPUTS)}, factors.tolist()
 
 

@@ -1,9 +1,10 @@
 """The template of a regression calibrator: the door, then one fit for each output."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from calibrant._base.calibrator import require_fitted
@@ -40,28 +41,41 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _predict_output(self, forecast: Forecast, **learned) -> Forecast: ...
 
-    def fit(self, forecast, *rest, sample_weight=None):
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, std, y)`` for normal forecasts.
+    def fit(
+        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
 
         Parameters
         ----------
-        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means, (n,) or (n, d)
-        *rest : y; or std and y, of the shape of the forecast
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        y : outcomes, of the shape of the forecast
+        std : as the means, optional
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        InputError
+            For three positional arguments, which were (mean, std, y) once: nobody's outcomes are taken for standard deviations.
         """
-        if len(rest) not in (1, 2):
-            raise InputError(f"fit takes (forecast, y) or (mean, std, y); got {1 + len(rest)} arguments.")
-        y = rest[-1]
+        if more:
+            raise InputError(
+                f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
+                "pass the standard deviations by name, std=."
+            )
         if y is None:
             raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
-        record = read_forecast(forecast, rest[0] if len(rest) == 2 else None, y, sample_weight=sample_weight)
+        return self.fit_record(read_forecast(forecast, std, y, sample_weight=sample_weight))
+
+    def fit_record(self, record: ForecastRecord) -> Self:
+        """``fit`` on a record that has been read already."""
         self._check()
-        self.n_outputs_ = 0 if len(record.forecast.shape) == 1 else record.forecast.shape[1]
+        self.n_outputs_ = record.forecast.shape[1] if record.several else 0
         learned = [self._fit_output(output) for output in record.outputs()]
         self.status_ = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
         for name in self.learns:
@@ -71,7 +85,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     def _check(self):
         """Options that cannot work raise InputError here."""
 
-    def predict(self, forecast, std=None) -> Forecast:
+    def predict(self, forecast: Any, std: ArrayLike | None = None) -> Forecast:
         """The calibrated predictive distributions: ``predict(forecast)``, or ``predict(mean, std)`` for normal forecasts.
 
         Returns
@@ -79,8 +93,12 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         Forecast
             With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and ``sample(n, random_state)``.
         """
+        return self.predict_record(ForecastRecord(as_forecast(forecast, std)))
+
+    def predict_record(self, record: ForecastRecord) -> Forecast:
+        """``predict`` for the forecasts of a record that has been read already."""
         require_fitted(self, "n_outputs_")
-        forecast = as_forecast(forecast, std)
+        forecast = record.forecast
         if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
             fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"
             raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")

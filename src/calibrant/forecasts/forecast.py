@@ -136,7 +136,7 @@ def require_finite(values, name):
 
 def require_positive_std(std, what="std"):
     """Raise InputError that names the first rows where ``std`` is not finite and positive, or too small or large for arithmetic."""
-    remedy = "repair or drop these rows; the order of the arguments is (mean, std, y) in fit and (y, mean, std) in metrics"
+    remedy = "repair or drop these rows; the order of the arguments is (mean, y, std=std) in fit and (y, mean, std) in metrics"
     _require(np.isfinite(std) & (std > 0.0), std, what, "be finite and positive", remedy)
     moderate = (std >= 1.0 / LARGEST) & (std <= LARGEST)
     _require(moderate, std, what, f"be from {1.0 / LARGEST:g} to {LARGEST:g}", "pass y, mean and std in other units")

@@ -164,7 +164,7 @@ def read_forecast(forecast, std=None, y=None, *, sample_weight=None) -> Forecast
         if y.shape != forecast.shape:
             raise InputError(
                 f"y must have the shape of the forecast, {forecast.shape}; got {y.shape}; "
-                "check that both come from the same rows, in the order: (mean, std, y) in fit, (y, mean, std) in metrics."
+                "check that both come from the same rows, in the order: (mean, y, std=std) in fit, (y, mean, std) in metrics."
             )
     weight, kept = weights(sample_weight, len(forecast))
     record = ForecastRecord(forecast, y, weight)

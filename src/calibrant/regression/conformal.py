@@ -52,7 +52,7 @@ class ConformalIntervals(RegressionCalibrator):
     Examples
     --------
     >>> from calibrant import ConformalIntervals
-    >>> cal = ConformalIntervals().fit([0.0] * 9, [1.0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+    >>> cal = ConformalIntervals().fit([0.0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], std=[1.0] * 9)
     >>> [end.tolist() for end in cal.predict([5.0], [2.0]).interval(0.5)]
     [[4.0], [6.0]]
     >>> [end.tolist() for end in cal.predict([5.0], [2.0]).interval(0.95)]

@@ -71,7 +71,7 @@ class GaussianProcessScale(RegressionCalibrator):
     >>> from calibrant import GaussianProcessScale
     >>> rng = np.random.default_rng(0)
     >>> std = np.exp(0.5 * rng.normal(size=2000))
-    >>> cal = GaussianProcessScale().fit(np.zeros(2000), std, std**1.5 * rng.normal(size=2000))
+    >>> cal = GaussianProcessScale().fit(np.zeros(2000), std**1.5 * rng.normal(size=2000), std=std)
     >>> bool(abs(cal.predict([0.0], [2.0]).std[0] - 2.0**1.5) < 0.15)
     True
     """
@@ -94,7 +94,7 @@ class GaussianProcessScale(RegressionCalibrator):
         if not record.error.any():
             warn("GaussianProcessScale saw no error at all; the std are left as they are.", FitWarning)
             return self._learned(1.0, "no error")
-        scale = StdScaling()._fit_output(record)["scale_"]
+        scale = StdScaling().fit_record(record).scale_
         columns = self._columns(record.forecast)
         units = np.array([_centre_and_spread(x, record.weights) for x in columns])
         used = np.flatnonzero(units[:, 1] > 0.0)

@@ -27,7 +27,7 @@ class ForecastIdentity(RegressionCalibrator):
     Examples
     --------
     >>> from calibrant import ForecastIdentity
-    >>> ForecastIdentity().fit([0.0], [1.0], [5.0]).predict([1.0], [2.0]).std.tolist()
+    >>> ForecastIdentity().fit([0.0], [5.0], std=[1.0]).predict([1.0], [2.0]).std.tolist()
     [2.0]
     """
 

@@ -49,7 +49,7 @@ class IntervalCalibration(RegressionCalibrator):
     >>> import numpy as np
     >>> from calibrant import IntervalCalibration
     >>> y = np.random.default_rng(0).normal(size=500)
-    >>> cal = IntervalCalibration().fit(np.zeros(500), np.full(500, 0.1), y)
+    >>> cal = IntervalCalibration().fit(np.zeros(500), y, std=np.full(500, 0.1))
     >>> cal.predict([0.0], [0.1]).std.round(1).tolist()
     [1.0]
     """

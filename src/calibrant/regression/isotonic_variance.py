@@ -48,7 +48,7 @@ class IsotonicVariance(RegressionCalibrator):
     >>> import numpy as np
     >>> from calibrant import IsotonicVariance
     >>> std = np.repeat([1.0, 2.0], 100)
-    >>> cal = IsotonicVariance().fit(np.zeros(200), std, 3.0 * std)
+    >>> cal = IsotonicVariance().fit(np.zeros(200), 3.0 * std, std=std)
     >>> cal.predict([0.0, 0.0], [1.0, 1.5]).std.tolist()
     [3.0, 4.5]
     """

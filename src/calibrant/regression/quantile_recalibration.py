@@ -51,7 +51,7 @@ class QuantileRecalibration(RegressionCalibrator):
     >>> import numpy as np
     >>> from calibrant import QuantileRecalibration
     >>> y = np.random.default_rng(0).normal(size=500)
-    >>> cal = QuantileRecalibration().fit(np.zeros(500), np.full(500, 0.1), y)
+    >>> cal = QuantileRecalibration().fit(np.zeros(500), y, std=np.full(500, 0.1))
     >>> cal.predict([0.0], [0.1]).std.round(1).tolist()
     [1.0]
     """

@@ -38,7 +38,7 @@ class StdScaling(RegressionCalibrator):
 
     Examples
     --------
-    >>> cal = StdScaling().fit([0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 2.0, 2.0], [2.0, -2.0, 4.0, -4.0])
+    >>> cal = StdScaling().fit([0.0, 0.0, 0.0, 0.0], [2.0, -2.0, 4.0, -4.0], std=[1.0, 1.0, 2.0, 2.0])
     >>> cal.scale_
     2.0
     >>> cal.predict([1.0], [3.0]).std.tolist()

@@ -49,7 +49,7 @@ class VarianceBinning(RegressionCalibrator):
     >>> import numpy as np
     >>> from calibrant import VarianceBinning
     >>> std = np.repeat([1.0, 2.0], 100)
-    >>> cal = VarianceBinning(n_bins=2).fit(np.zeros(200), std, 3.0 * std)
+    >>> cal = VarianceBinning(n_bins=2).fit(np.zeros(200), 3.0 * std, std=std)
     >>> cal.predict([0.0, 0.0], [1.1, 1.9]).std.tolist()
     [3.0, 6.0]
     """

@@ -92,7 +92,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     >>> from calibrant import AutoRegressionCalibrator
     >>> rng = np.random.default_rng(0)
     >>> mean, std = rng.normal(size=300), rng.uniform(0.5, 2.0, 300)
-    >>> cal = AutoRegressionCalibrator().fit(mean, std, mean + 2.0 * std * rng.normal(size=300))
+    >>> cal = AutoRegressionCalibrator().fit(mean, mean + 2.0 * std * rng.normal(size=300), std=std)
     >>> cal.status_, cal.calibrator_
     ('chosen', StdScaling())
     """

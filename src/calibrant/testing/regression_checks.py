@@ -88,7 +88,8 @@ def check_inputs_untouched(calibrator):
     data = forecast_problems()[0]
     arrays = (data.forecast.mean.copy(), data.forecast.std.copy(), data.y.copy(), data.weight.copy())
     before = digest(*arrays)
-    seeded(clone(calibrator)).fit(*arrays[:3], sample_weight=arrays[3]).predict(*arrays[:2]).interval(0.8)
+    mean, std, y, weight = arrays
+    seeded(clone(calibrator)).fit(mean, y, std=std, sample_weight=weight).predict(mean, std).interval(0.8)
     assert digest(*arrays) == before, "an argument was changed"
 
 
@@ -113,12 +114,12 @@ def check_saving(calibrator):
 
 
 def check_shorthand(calibrator):
-    """fit(mean, std, y) and predict(mean, std) are the normal forecast."""
+    """fit(mean, y, std=std) and predict(mean, std) are the normal forecast."""
     data = forecast_problems()[0]
-    short = seeded(clone(calibrator)).fit(data.forecast.mean, data.forecast.std, data.y)
+    short = seeded(clone(calibrator)).fit(data.forecast.mean, data.y, std=data.forecast.std)
     pair = seeded(clone(calibrator)).fit((data.forecast.mean, data.forecast.std), data.y)
     whole = predicted(fitted(calibrator, data), data)
-    same_bits(numbers_of(short.predict(data.test.mean, data.test.std), data.y_test), whole, "fit(mean, std, y)")
+    same_bits(numbers_of(short.predict(data.test.mean, data.test.std), data.y_test), whole, "fit(mean, y, std=std)")
     same_bits(numbers_of(pair.predict((data.test.mean, data.test.std)), data.y_test), whole, "fit((mean, std), y)")
 
 
@@ -143,7 +144,7 @@ def check_units(calibrator):
     """Outcomes and forecasts in other units give the answer in those units."""
     data = forecast_problems()[0]
     metres = predicted(fitted(calibrator, data), data)
-    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.forecast.std, 1000.0 * data.y)
+    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std)
     millimetres = numbers_of(fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std), 1000.0 * data.y_test)
     near(millimetres[:, :-1] / 1000.0, metres[:, :-1], "units", 1e-8)
     near(millimetres[:, -1], metres[:, -1], "cdf in other units", 1e-8)
@@ -154,7 +155,7 @@ def check_narrow_floats(calibrator):
     data = forecast_problems()[0]
     narrow = [a.astype(np.float32) for a in (data.forecast.mean, data.forecast.std, data.y)]
     wide = [a.astype(np.float64) for a in narrow]
-    a, b = (seeded(clone(calibrator)).fit(*arrays).predict(*arrays[:2]) for arrays in (narrow, wide))
+    a, b = (seeded(clone(calibrator)).fit(tuple(arrays[:2]), arrays[2]).predict(*arrays[:2]) for arrays in (narrow, wide))
     same_bits(numbers_of(a, wide[2]), numbers_of(b, wide[2]), "float32")
 
 

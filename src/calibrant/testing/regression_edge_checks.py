@@ -28,7 +28,7 @@ def check_constant_std(calibrator):
     """Every row with the same std, and every row with the same mean and std."""
     data = forecast_problems()[0]
     for mean in (data.forecast.mean, np.zeros(len(data.y))):
-        fresh = seeded(clone(calibrator)).fit(mean, np.ones(len(mean)), data.y)
+        fresh = seeded(clone(calibrator)).fit(mean, data.y, std=np.ones(len(mean)))
         valid(fresh.predict(data.test), data.y_test, data.test.shape, "after a constant std")
 
 
@@ -57,7 +57,7 @@ def check_coverage(calibrator):
     rng = np.random.default_rng(3)
     mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
     y = mean + 2.0 * std * rng.normal(size=4000)
-    forecast = seeded(clone(calibrator)).fit(mean[:2000], std[:2000], y[:2000]).predict(mean[2000:], std[2000:])
+    forecast = seeded(clone(calibrator)).fit(mean[:2000], y[:2000], std=std[:2000]).predict(mean[2000:], std[2000:])
     for level in (0.5, 0.8):
         low, high = forecast.interval(level)
         share = float(np.mean((low <= y[2000:]) & (y[2000:] <= high)))
@@ -68,7 +68,7 @@ def check_bad_std(calibrator):
     """A std of 0 is refused, and the row is named."""
     for std in (0.0, np.nan, -1.0):
         try:
-            seeded(clone(calibrator)).fit(NormalForecast([0.0, 0.0], [1.0, 1.0]).mean, [1.0, std], [0.0, 1.0])
+            seeded(clone(calibrator)).fit(NormalForecast([0.0, 0.0], [1.0, 1.0]).mean, [0.0, 1.0], std=[1.0, std])
         except InputError as error:
             if "row 1" not in str(error):
                 raise AssertionError(f"the message does not name the row: {error}") from error

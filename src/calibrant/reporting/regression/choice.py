@@ -40,11 +40,12 @@ def choice(calibrator, forecast) -> dict | None:
     if calibrator is None:
         return None
     explain = getattr(calibrator, "explain", None)
-    said = "mean_{0}, std_{0}" if isinstance(forecast, NormalForecast) else "forecast_{0}"
+    normal = isinstance(forecast, NormalForecast)
+    fit = "mean_calibration, y_calibration, std=std_calibration" if normal else "forecast_calibration, y_calibration"
     code = [
         "import calibrant as cb",
-        f"calibrator = {made_by(calibrator)}.fit({said.format('calibration')}, y_calibration)",
-        f"forecast = calibrator.predict({said.format('new')})  # .mean .std .interval(0.9) .quantile(q)",
+        f"calibrator = {made_by(calibrator)}.fit({fit})",
+        f"forecast = calibrator.predict({'mean_new, std_new' if normal else 'forecast_new'})  # .mean .std .interval(0.9) .quantile(q)",
     ]
     return {
         "name": shown_name(calibrator), "status": calibrator.status_, "words": explain() if callable(explain) else None,
