@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task"]
+__all__ = ["checkout", "lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task"]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The classes of one task: an ``isinstance`` of one of them asks which task it is, as ``.task`` does.
@@ -157,7 +157,8 @@ def _import_ratios(root: Path) -> dict[str, str]:
     }
 
 
-def _checkout(revision: str, folder: Path) -> Path:
+def checkout(revision: str, folder: Path) -> Path:
+    """The files of a commit, written to the folder."""
     data = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         archive.extractall(folder, filter="data")
@@ -173,7 +174,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         columns = {"now": measure(ROOT, quick=options.quick)}
         if options.against:
-            columns = {options.against: measure(_checkout(options.against, Path(folder)), quick=options.quick), **columns}
+            columns = {options.against: measure(checkout(options.against, Path(folder)), quick=options.quick), **columns}
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
     print(" ".join([f"{'':44s}", *(f"{title[:12]:>12s}" for title in columns)]))
     for name in names:
