@@ -51,10 +51,10 @@ def test_each_output_has_its_own_scale():
 
 
 def test_errors_as_far_out_as_the_door_admits():
-    cal = cb.StdScaling().fit([0.0, 0.0], [1e-36, 1e-36], [1e36, -1e36])
+    cal = cb.StdScaling().fit([0.0, 0.0], [1e36, -1e36], std=[1e-36, 1e-36])
     assert cal.scale_ == pytest.approx(1e72)
     with pytest.raises(InputError, match="std must be from 1e-37 to 1e"):
-        cb.StdScaling().fit([0.0, 0.0], [1e-200, 1e-200], [1.0, -1.0])
+        cb.StdScaling().fit([0.0, 0.0], [1.0, -1.0], std=[1e-200, 1e-200])
 
 
 def test_no_error_at_all_is_said():

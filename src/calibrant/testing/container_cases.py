@@ -189,7 +189,7 @@ def regression_cases(calibrator) -> Iterator[Case]:
     """Means, standard deviations, outcomes and weights in every container, of one output and of two."""
 
     def fit(held):
-        return seeded(clone(calibrator)).fit(held["mean"], held["std"], held["y"], sample_weight=held["sample_weight"])
+        return seeded(clone(calibrator)).fit(held["mean"], held["y"], std=held["std"], sample_weight=held["sample_weight"])
 
     for arguments in map(exact_forecasts, (0, 1)):
         zeros = np.zeros(arguments["mean_test"].shape)

@@ -155,7 +155,7 @@ def regression_cases(calibrator) -> Iterator[Case]:
     plain = _forecast_row((0.0, 1.0, 0.5))
 
     def run(mean, std, y, weight=None, test=None):
-        fresh = seeded(clone(calibrator)).fit(mean, std, y, sample_weight=weight)
+        fresh = seeded(clone(calibrator)).fit(mean, y, std=std, sample_weight=weight)
         return numbers_of(fresh.predict(*(test or (mean, std))), y)
 
     def right(numbers):
