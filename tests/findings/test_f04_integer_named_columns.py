@@ -60,4 +60,4 @@ def test_f04_outputs_in_another_order_are_an_error(swapped):
     with pytest.raises(InputError, match=rf"{swapped} must have the columns of .* in their order, \['a', 'b'\]; got \['b', 'a'\]"):
         metrics.root_mean_squared_error(held["y"], held["mean"], held["std"])
     with pytest.raises(InputError, match=f"{swapped} must have the columns of"):
-        cb.StdScaling().fit(held["mean"], held["std"], held["y"])
+        cb.StdScaling().fit((held["mean"], held["std"]), held["y"])

@@ -174,7 +174,7 @@ def test_f27_maps_and_regression_calibrators_are_tried_too(tmp_path):
     rng = np.random.default_rng(0)
     mean, y = rng.normal(size=50), rng.normal(size=50)
     fitted = {
-        "scale_": cb.StdScaling().fit(mean, y, std=np.ones(50)),
+        "scale_": cb.StdScaling().fit((mean, np.ones(50)), y),
         "n_fit_": cb.Platt().fit(rng.random(50), rng.integers(0, 2, 50)),
     }
     for name, each in fitted.items():

@@ -24,4 +24,4 @@ def test_f28_weights_beyond_arithmetic_are_refused(call, weight):
 @pytest.mark.parametrize("calibrator", [cb.StdScaling(), cb.AutoRegressionCalibrator(), cb.QuantileRecalibration()])
 def test_f28_a_std_below_arithmetic_is_refused(calibrator):
     with pytest.raises(InputError, match=r"std must be from 1e-37 to 1e\+37; row 1 is 1.e-320"):
-        calibrator.fit([0.0, 0.0, 0.0], [0.0, 1.0, 2.0], std=[1.0, 1e-320, 1.0])
+        calibrator.fit(([0.0, 0.0, 0.0], [1.0, 1e-320, 1.0]), [0.0, 1.0, 2.0])
