@@ -9,7 +9,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
 

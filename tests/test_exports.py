@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import calibrant as cb
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 
 PACKAGE = Path(cb.__file__).parent
 #: The re-exporting modules; every other ``__init__`` holds its folder's docstring and nothing else.
@@ -60,7 +60,7 @@ def _is_template(cls):
 
 
 def _templates():
-    return tuple(c for c in _classes() if c.__module__.startswith("calibrant._base.") and issubclass(c, BaseEstimator))
+    return tuple(c for c in _classes() if c.__module__.startswith("calibrant.contracts.") and issubclass(c, BaseEstimator))
 
 
 def test_every_calibrator_map_and_signal_is_exported_at_the_top():

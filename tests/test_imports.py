@@ -27,12 +27,12 @@ def _plant(folder, text, tmp_path):
 
 
 BROKEN = {
-    "backwards": ("maps", "from calibrant.metrics.label.accuracy import accuracy", "never see each other"),
+    "backwards": ("maps", "from calibrant.metrics.label.accuracy import accuracy", "comes after it"),
     "later folder": ("confidence", "from calibrant.wrap.per_class import PerClass", "comes after it"),
     "relative": ("signals", "from ..cli.main import main", "comes after it"),
     "module by name": ("predictions_", "from calibrant import errors", "has no place in the order"),
     "scalings and maps": ("scalings", "import calibrant.maps.isotonic", "never see each other"),
-    "inside a function": ("_base", "def f():\n    from calibrant.select.auto import AutoCalibrator", "comes after it"),
+    "inside a function": ("contracts", "def f():\n    from calibrant.select.auto import AutoCalibrator", "comes after it"),
     "kernels and the door": ("_kernels", "from calibrant.errors import InputError", "arithmetic on clean arrays"),
     "kernels and scikit-learn": ("_kernels", "import sklearn.isotonic", "see NumPy and SciPy only"),
     "top of the package": ("select", "import calibrant as cb", "imports the top"),
@@ -63,11 +63,11 @@ ALLOWED = {
     "earlier folder": ("confidence", "from calibrant.maps.isotonic import Isotonic"),
     "same folder": ("maps", "from calibrant.maps.platt import Platt"),
     "core": ("metrics", "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone"),
-    "extra": ("_base", "def f():\n    pandas = import_extra('pandas', 'frame()', 'frames')"),
+    "extra": ("contracts", "def f():\n    pandas = import_extra('pandas', 'frame()', 'frames')"),
     "typing": ("metrics", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
     "matplotlib in a function": ("displays", "def f():\n    import matplotlib.pyplot as plt"),
     "click": ("cli", "import click\nimport calibrant as cb"),
-    "door as a module": ("_base", "from calibrant import arrays"),
+    "door as a module": ("contracts", "from calibrant import arrays"),
     "by name, at run time": ("wrap", "def f():\n    importlib.import_module('calibrant.select.auto')"),
 }
 

@@ -16,14 +16,13 @@ PACKAGE = "calibrant"
 
 #: A folder (or top module) imports only from itself and from those before it.
 ORDER = (
-    "_exports", "_version", "errors", "_kernels", "arrays", "labels", "groups", "rows", "predictions", "forecasts", "_base", "neighbors",
-    "signals", "maps",
-    "scalings", "regression", "confidence", "wrap", "metrics", "select", "frames", "monitoring", "displays", "reporting", "datasets",
-    "testing", "cli",
+    "_exports", "_version", "errors", "_kernels", "arrays", "labels", "groups", "rows", "predictions", "forecasts", "_support",
+    "contracts", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "wrap", "metrics", "select",
+    "models", "frames", "monitoring", "displays", "reporting", "datasets", "testing", "cli",
 )  # fmt: skip
 
 #: Never see each other, whatever the order says.
-STRANGERS = ("maps", "scalings", "metrics")
+STRANGERS = ("maps", "scalings")
 
 #: May import the package's own top (``import calibrant``), which re-exports everything.
 ABOVE_TOP = ("testing", "cli")
@@ -107,7 +106,7 @@ def _own(folder: str, item: _Import) -> str | None:
     if folder == "_kernels":
         return f"_kernels imports {item.module}; kernels are arithmetic on clean arrays and see NumPy and SciPy only."
     if folder in STRANGERS and target in STRANGERS:
-        return f"{folder} imports {item.module}; {', '.join(STRANGERS)} never see each other: move what they share to _kernels or _base."
+        return f"{folder} imports {item.module}; {' and '.join(STRANGERS)} never see each other: move what they share to _kernels."
     if ORDER.index(target) > ORDER.index(folder):
         return f"{folder} imports {item.module}, which comes after it; the order is {' > '.join(ORDER)}."
     return None
@@ -129,7 +128,7 @@ def _foreign(folder: str, item: _Import) -> str | None:
     if item.how in ("extra", "typing"):
         return None
     if library not in DIRECT.get(folder, ()):
-        return f"{folder or PACKAGE} imports {library}, which is optional; use _base.extras.import_extra inside the function that needs it."
+        return f"{folder or PACKAGE} imports {library}, which is optional; use import_extra inside the function that needs it."
     if item.how == "top" and folder in LAZY:
         return f"{folder} imports {library} at the top of the file; import it inside the function, so that calibrant loads without it."
     return None

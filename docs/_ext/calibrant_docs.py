@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import calibrant as cb
 from calibrant import neighbors
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 
 __all__ = ["MethodTable", "setup"]
 
@@ -26,13 +26,13 @@ GROUPS = {
     "Signals": ("signals",),
     "Indexes and reductions of training points": ("neighbors",),
     "Regression": ("regression", "forecasts"),
-    "Wrappers": ("wrap",),
+    "Wrappers": ("wrap", "folds", "models"),
     "Selection": ("select",),
     "Tables of any size": ("frames",),
     "Monitoring": ("monitoring",),
     "Displays": ("displays",),
     "Reports": ("reporting",),
-    "Templates and files": ("_base",),
+    "Templates and files": ("contracts", "_support"),
     "Other": (),
 }
 

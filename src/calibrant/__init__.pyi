@@ -10,15 +10,11 @@ from calibrant import regression as regression
 from calibrant import scalings as scalings
 from calibrant import signals as signals
 from calibrant import testing as testing
-from calibrant._base.calibrator import Calibrator as Calibrator
-from calibrant._base.map import Map as Map
-from calibrant._base.registry import register as register
-from calibrant._base.regression import RegressionCalibrator as RegressionCalibrator
-from calibrant._base.saving import load as load
-from calibrant._base.signal import Signal as Signal
 from calibrant._kernels.threads import get_threads as get_threads
 from calibrant._kernels.threads import set_threads as set_threads
 from calibrant._kernels.threads import threads as threads
+from calibrant._support.registry import register as register
+from calibrant._support.saving import load as load
 from calibrant._version import __version__ as __version__
 from calibrant.confidence.class_report import class_report as class_report
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
@@ -26,10 +22,17 @@ from calibrant.confidence.confidence_curve import confidence_curve as confidence
 from calibrant.confidence.geometric import GeometricCalibrator as GeometricCalibrator
 from calibrant.confidence.hoki import HokiCalibrator as HokiCalibrator
 from calibrant.confidence.signal_accuracy import signal_accuracy as signal_accuracy
+from calibrant.contracts.calibrator import Calibrator as Calibrator
+from calibrant.contracts.map import Map as Map
+from calibrant.contracts.regression_calibrator import RegressionCalibrator as RegressionCalibrator
+from calibrant.contracts.signal import Signal as Signal
 from calibrant.displays import *
 from calibrant.forecasts import *
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.maps import *
+from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
+from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
+from calibrant.models.cross_fitting import cross_fitted as cross_fitted
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.monitoring.slices import worst_slices as worst_slices
@@ -42,8 +45,5 @@ from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoReg
 from calibrant.select.label_shift import LabelShift as LabelShift
 from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals import *
-from calibrant.wrap.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
-from calibrant.wrap.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
-from calibrant.wrap.cross_fitting import cross_fitted as cross_fitted
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 from calibrant.wrap.per_class import PerClass as PerClass

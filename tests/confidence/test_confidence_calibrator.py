@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 
 

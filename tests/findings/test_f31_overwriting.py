@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import calibrant as cb
-from calibrant._base import files
+from calibrant._support import files
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

@@ -1,6 +1,6 @@
 """The default calibrator: one, new and unfitted at each call."""
 
-from calibrant._base.calibrator import Calibrator
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.select.default import default_calibrator
 
 

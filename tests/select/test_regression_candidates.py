@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._base.regression import RegressionCalibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 
 

@@ -10,9 +10,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
-from calibrant._base.signal import Signal
-from calibrant._base.sum_metric import MeanMetric
-from calibrant._base.tags import MapTags, SignalTags, Tags
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.tags import MapTags, SignalTags, Tags
 from calibrant.errors import FitWarning, InputError
 from calibrant.testing import (
     calibrator_checks,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._base.tags import Tags
+from calibrant.contracts.tags import Tags
 from calibrant.testing import check_regression_calibrator, regression_checks
 
 

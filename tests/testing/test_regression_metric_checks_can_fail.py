@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from calibrant._base.regression_metric import RegressionMeanMetric
-from calibrant._base.state import SumState
+from calibrant.contracts.regression_metric import RegressionMeanMetric
+from calibrant.contracts.state import SumState
 from calibrant.testing.regression_metric_checks import check_regression_metric, regression_metric_checks
 
 

@@ -12,7 +12,9 @@ def test_a_calibrator_stands_for_itself_and_none_for_the_default():
     cal = cb.TemperatureScaling()
     assert as_calibrator(cal) is cal
     assert isinstance(as_calibrator(cb.TemperatureScaling), cb.TemperatureScaling)
-    assert isinstance(as_calibrator(None), cb.AutoCalibrator)
+    assert as_calibrator(None, default=cb.Identity).get_params() == cb.Identity().get_params()
+    with pytest.raises(InputError, match="got NoneType"):
+        as_calibrator(None)
 
 
 @pytest.mark.parametrize("cls", [cls for cls in MAPS if cls is not cb.Map])

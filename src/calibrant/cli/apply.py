@@ -3,7 +3,7 @@
 import click
 import numpy as np
 
-from calibrant._base.files import replacing
+from calibrant._support.files import replacing
 from calibrant.cli.choosing import arranged, fitting, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing

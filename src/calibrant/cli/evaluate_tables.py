@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from calibrant._base.files import replacing
+from calibrant._support.files import replacing
 from calibrant.cli.columns import PATTERNS, SINGLE
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.options import force_option, refuse_existing

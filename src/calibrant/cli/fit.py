@@ -7,11 +7,11 @@ from calibrant.cli.options import FILE, column_options, force_option, output_opt
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
+from calibrant.folds.out_of_fold import fit_clone
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
 from calibrant.reporting.names import shown_name
 from calibrant.reporting.regression.after import fit_copy
-from calibrant.wrap.out_of_fold import fit_clone
 
 __all__ = ["fit"]
 

@@ -6,9 +6,9 @@ import click
 from rich.table import Table
 
 from calibrant import metrics
-from calibrant._base.metric import Metric
 from calibrant.cli.methods import methods, regression_methods
 from calibrant.cli.tables import console
+from calibrant.contracts.metric import Metric
 from calibrant.reporting.names import shown_name
 
 __all__ = ["list_methods"]

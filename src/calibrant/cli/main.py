@@ -3,7 +3,7 @@
 import io
 import sys
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.errors import MissingDependencyError
 
 __all__ = ["main"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from calibrant._base.files import target
+from calibrant._support.files import target
 from calibrant.errors import InputError
 
 __all__ = ["FILE", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
-from calibrant._base.npy import read_npy
+from calibrant._support.extras import import_extra
+from calibrant._support.npy import read_npy
 from calibrant.cli.csv_text import decoded, rows_of
 from calibrant.errors import InputError, MissingDependencyError
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.cli.sources import open_source
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.class_rates import ClassRates
-from calibrant._base.interval import require_level
-from calibrant._base.record import Record
 from calibrant._kernels.intervals import beta_interval
+from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.class_rates import ClassRates
-from calibrant._base.kinds import require_map
-from calibrant._base.signal import fitted_signal
-from calibrant._base.tags import Tags
 from calibrant._kernels.groups import rows_by_group
+from calibrant._support.class_rates import ClassRates
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.kinds import require_map
+from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.maps.histogram_binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.on_record import on_record
-from calibrant._base.record import Record
 from calibrant._kernels import bandwidth_search, bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions, read
 

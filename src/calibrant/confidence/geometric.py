@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.class_rates import ClassRates
-from calibrant._base.signal import Signal, fitted_signal
-from calibrant._base.tags import Tags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
+from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.signals.fast_separation import FastSeparation

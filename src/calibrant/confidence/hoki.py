@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.signal import fitted_signal
-from calibrant._base.tags import Tags
 from calibrant._kernels import bins
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.signals.label_stability import LabelStability
 

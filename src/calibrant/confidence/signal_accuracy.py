@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.interval import require_level
-from calibrant._base.record import Record
-from calibrant._base.signal import Signal, fitted_signal
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt

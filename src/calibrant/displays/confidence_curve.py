@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.confidence.confidence_curve import confidence_curve
 from calibrant.displays.style import COLOURS, draw_axes, plain_text
 

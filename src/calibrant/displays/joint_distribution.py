@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.displays.style import COLOURS, plain_text
 from calibrant.metrics.curves.joint_distribution import joint_distribution
 

@@ -1,6 +1,6 @@
 """What all figures share: colours that a colour-blind reader can tell apart, and the axes to draw on."""
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 
 __all__ = ["COLOURS", "draw_axes", "draw_grid", "log_counts", "plain_text", "show_title"]
 

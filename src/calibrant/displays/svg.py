@@ -9,7 +9,7 @@ import io
 import re
 from xml.etree import ElementTree
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.displays.style import COLOURS
 
 __all__ = ["as_svg"]

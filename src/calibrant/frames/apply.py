@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.extras import import_extra
-from calibrant._base.files import replacing, target
-from calibrant._base.map import Map
+from calibrant._support.extras import import_extra
+from calibrant._support.files import replacing, target
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import class_key, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading

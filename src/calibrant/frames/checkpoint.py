@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from calibrant._base.saving import Saved, load
+from calibrant._support.saving import Saved, load
 from calibrant.errors import InputError
 from calibrant.frames.engines.choosing import fold, opened, reading
 

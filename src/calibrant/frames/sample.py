@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import layout, numbers

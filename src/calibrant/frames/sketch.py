@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.columns import class_key, layout
 from calibrant.frames.engines.choosing import choose, fold, opened

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.frames.state import GroupState
 
 __all__ = ["Sliced"]

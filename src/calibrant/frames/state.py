@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.errors import InputError
 
 __all__ = ["GroupState"]

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.pava import pool_ties
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 
 __all__ = ["BayesianBinning"]
 

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.intervals import beta_interval
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 
 __all__ = ["ClassRate"]
 

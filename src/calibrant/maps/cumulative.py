@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["CumulativeConfidence"]

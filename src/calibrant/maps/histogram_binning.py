@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels import bins
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["HistogramBinning"]

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 
 __all__ = ["Isotonic"]
 

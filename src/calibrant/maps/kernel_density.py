@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import arrays
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.class_rates import MIN_ROWS
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels import bandwidth_search as search
 from calibrant._kernels import kernel_sums
 from calibrant._kernels.intervals import beta_interval
+from calibrant._support.class_rates import MIN_ROWS
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 
 __all__ = ["KernelDensity"]

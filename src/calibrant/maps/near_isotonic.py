@@ -5,11 +5,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.near_isotonic import near_isotonic_path
 from calibrant._kernels.pava import pool_ties
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 
 __all__ = ["NearIsotonic"]
 

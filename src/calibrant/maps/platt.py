@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["Platt"]

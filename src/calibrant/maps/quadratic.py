@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.options import require_not_negative
-from calibrant._base.tags import MapTags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_logistic, sigmoid, smoothed_targets
+from calibrant._support.options import require_not_negative
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["QuadraticScaling"]

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels import bins
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant._kernels.natural_spline import curved_basis, penalty_root
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["Spline"]

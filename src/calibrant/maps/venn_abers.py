@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags
 from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.venn_abers import added_ones, added_zeros
 from calibrant.arrays import scores
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["VennAbers"]

@@ -1,4 +1,4 @@
-from calibrant._base.metric import Interval as Interval
+from calibrant.contracts.metric import Interval as Interval
 from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.curves.confidence_histogram import confidence_histogram as confidence_histogram

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.metric import Interval
-from calibrant._base.reading import read_for
-from calibrant._base.record import Record
 from calibrant._kernels.groups import rows_by_group
+from calibrant.contracts.columns import Record
+from calibrant.contracts.metric import Interval
+from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
 

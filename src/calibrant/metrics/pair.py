@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._base.metric import Interval, WholeMetric
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.simulated_limits import simulated_limits
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError, warn
 
 __all__ = ["PairMetric", "target_pair"]

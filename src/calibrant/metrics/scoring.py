@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
-from calibrant.wrap.model_outputs import model_forecast
+from calibrant.folds.model_outputs import model_forecast
 
 __all__ = ["Scorer", "scorer"]
 

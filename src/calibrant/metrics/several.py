@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._base.reading import read_for
+from calibrant.contracts.reading import read_for
 
 __all__ = ["compute"]
 

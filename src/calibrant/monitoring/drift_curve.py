@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.interval import require_level
-from calibrant._base.record import Record
 from calibrant._kernels.debias import binned_errors, inverted_limits
 from calibrant._kernels.quotient import quotient
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
 
 __all__ = ["DriftCurve", "drift_curve"]
 

@@ -3,12 +3,12 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.saving import Saved
-from calibrant._base.trial import trial
 from calibrant._kernels.betting import N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.intervals import clopper_pearson
+from calibrant._support.saving import Saved
+from calibrant._support.trial import trial
+from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.monitoring.advice import Advice, advise

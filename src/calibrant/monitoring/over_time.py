@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation
 from calibrant.monitoring.monitor import CalibrationMonitor

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from calibrant._base.extras import import_extra
 from calibrant._kernels.quotient import quotient
+from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation
 

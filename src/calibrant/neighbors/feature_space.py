@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, to_array
 from calibrant.errors import InputError, warn
 from calibrant.neighbors.stored_points import LARGEST

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.neighbors.stored_points import StoredPoints
 
 __all__ = ["Nearest", "NeighborIndex"]

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.conformal import ConformalForecast
 from calibrant.forecasts.conformal_quantiles import ConformalQuantileForecast

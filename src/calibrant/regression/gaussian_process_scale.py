@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.solving import one_blas_thread
-from calibrant._base.status import warn_unless_converged
-from calibrant._base.tags import Tags
 from calibrant._kernels.gaussian_scale import pool, radial, search
+from calibrant._support.solving import one_blas_thread
+from calibrant._support.status import warn_unless_converged
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.regression.std_scaling import StdScaling
 

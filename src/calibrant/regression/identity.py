@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 
 __all__ = ["ForecastIdentity"]
 

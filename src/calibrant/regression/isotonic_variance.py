@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
 from calibrant._kernels.pava import pool_ties, pooled_blocks_of
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["IsotonicVariance"]

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
 from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.recalibrated import RecalibratedForecast
 

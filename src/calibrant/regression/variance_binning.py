@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
 from calibrant._kernels.spread_bins import enough_bins, spread_bins
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["VarianceBinning"]

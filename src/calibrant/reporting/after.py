@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
+from calibrant.folds.out_of_fold import fit_clone, out_of_fold
 from calibrant.reporting.own_label import own_label
 from calibrant.scalings.identity import Identity
+from calibrant.select.default import default_calibrator
 from calibrant.wrap.as_calibrator import as_calibrator
-from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["Compared", "compare", "is_fitted", "resolve"]
 
@@ -33,7 +34,7 @@ class Compared:
 
 def resolve(calibrator):
     """The calibrator meant: the default for None, an instance of a class, one-vs-rest for a map."""
-    return as_calibrator(calibrator, fitted=True)
+    return as_calibrator(calibrator, default=default_calibrator, fitted=True)
 
 
 def is_fitted(calibrator):

@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.calibrator import require_fitted
 from calibrant._exports import exports
 from calibrant.confidence.confidence_curve import confidence_curve
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.folds.out_of_fold import fit_clone
 from calibrant.reporting.after import is_fitted
 from calibrant.reporting.names import shown_name
-from calibrant.wrap.out_of_fold import fit_clone
 
 __all__ = ["choice", "confidence", "final", "made_by"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._base.signal import fitted_signal
 from calibrant.confidence.signal_accuracy import accuracy_over
+from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.label_stability import LabelStability

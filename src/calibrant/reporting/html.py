@@ -4,7 +4,7 @@ import base64
 import hashlib
 from importlib.resources import files
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant._version import __version__
 from calibrant.reporting import page
 from calibrant.reporting.regression import page as regression_page

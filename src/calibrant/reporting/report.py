@@ -7,7 +7,7 @@ import inspect
 import json
 from pathlib import Path
 
-from calibrant._base.files import replacing
+from calibrant._support.files import replacing
 
 __all__ = ["Report", "report"]
 

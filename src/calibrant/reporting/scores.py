@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from calibrant import metrics
-from calibrant._base.regression_metric import RootMeanMetric
-from calibrant._base.sum_metric import MeanMetric
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.regression_metric import RootMeanMetric
+from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.reporting.own_label import as_pair
 
 __all__ = ["score_row", "score_table"]

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["AwardTemperature"]

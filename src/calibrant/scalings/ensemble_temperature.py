@@ -4,14 +4,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.options import require_not_negative
-from calibrant._base.solving import solve
-from calibrant._base.status import warn_unless_converged
-from calibrant._base.tags import Tags
 from calibrant._kernels.newton import cholesky_solver
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
+from calibrant._support.options import require_not_negative
+from calibrant._support.solving import solve
+from calibrant._support.status import warn_unless_converged
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 
 __all__ = ["EnsembleTemperature"]
 

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.record import Record
-from calibrant._base.tags import Tags
 from calibrant._kernels import gaussian_process as gp
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.gaussian_process_fit import Fit, best_of, maximise, starts, trial_steps
@@ -15,6 +12,9 @@ from calibrant._kernels.increasing_function import evaluate, project
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.columns import Record
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.predictions import read
 

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.tags import Tags
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 
 __all__ = ["Identity"]
 

@@ -5,13 +5,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.options import require_not_negative
-from calibrant._base.status import warn_unless_converged
-from calibrant._base.tags import Tags
 from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._kernels.temperature import inverse_temperature
+from calibrant._support.options import require_not_negative
+from calibrant._support.status import warn_unless_converged
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 
 __all__ = ["IntraOrderPreserving"]
 

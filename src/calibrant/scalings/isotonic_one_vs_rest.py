@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.tags import Tags
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._kernels.temperature import inverse_temperature
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 
 __all__ = ["IsotonicOneVsRest"]
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.tags import Tags
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.pooling import exponential_weights, linear_pool, stacking_weights
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.folds.out_of_fold import fit_clone, out_of_fold
 from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.evidence import LEAST_ROWS, score_difference
-from calibrant.wrap.out_of_fold import fit_clone, out_of_fold
 
 __all__ = ["AutoCalibrator"]
 

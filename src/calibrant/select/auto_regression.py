@@ -7,10 +7,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.tags import Tags
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
@@ -18,7 +19,6 @@ from calibrant.regression.identity import ForecastIdentity
 from calibrant.select.auto import FEW_ROWS, FOLDS_OF_FEW, MOST_PIECES
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS, score_difference
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, RegressionCandidate, regression_candidates_for
-from calibrant.wrap.out_of_fold import stratified_folds
 
 __all__ = ["AutoRegressionCalibrator"]
 

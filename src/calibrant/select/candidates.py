@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from calibrant._base.calibrator import Calibrator
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.maps.beta import Beta
 from calibrant.maps.centered_isotonic import CenteredIsotonic
 from calibrant.maps.platt import Platt

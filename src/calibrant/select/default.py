@@ -1,5 +1,28 @@
-"""The calibrator used where none is named; see :mod:`calibrant._base.default`, where it is decided."""
+"""The calibrators used where none is named, decided in this one place."""
 
-from calibrant._base.default import default_calibrator
+from calibrant.select.auto import AutoCalibrator
+from calibrant.select.auto_regression import AutoRegressionCalibrator
 
-__all__ = ["default_calibrator"]
+__all__ = ["default_calibrator", "default_regression_calibrator"]
+
+
+def default_calibrator() -> AutoCalibrator:
+    """A new, unfitted calibrator for users who name none.
+
+    Examples
+    --------
+    >>> default_calibrator()
+    AutoCalibrator()
+    """
+    return AutoCalibrator()
+
+
+def default_regression_calibrator() -> AutoRegressionCalibrator:
+    """The same for forecasts.
+
+    Examples
+    --------
+    >>> default_regression_calibrator()
+    AutoRegressionCalibrator()
+    """
+    return AutoRegressionCalibrator()

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from calibrant import arrays
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.saving import Saved
 from calibrant._kernels.bias_temperature import fit_bias_temperature
 from calibrant._kernels.softmax import softmax
+from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import encode_labels
 from calibrant.predictions import read

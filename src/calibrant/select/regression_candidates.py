@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from calibrant._base.regression import RegressionCalibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.regression.conformal import ConformalIntervals
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale
 from calibrant.regression.identity import ForecastIdentity

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.saving import Saved
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.loess import weighted_quantile
+from calibrant._support.saving import Saved
 
 __all__ = ["SignalCurve"]
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator, require_fitted
-from calibrant._base.signal import Signal, fitted_signal
-from calibrant._base.tags import Tags
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
+from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.select.evidence import score_difference
 from calibrant.select.signal_curve import SignalCurve
 from calibrant.signals.entropy import Entropy
@@ -18,7 +19,6 @@ from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.margin import Margin
 from calibrant.signals.top_probability import TopProbability
-from calibrant.wrap.out_of_fold import stratified_folds
 
 __all__ = ["StackedConfidence"]
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr
 
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 
 __all__ = ["Entropy"]
 

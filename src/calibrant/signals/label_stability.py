@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
 from calibrant._kernels import label_stability as kernel
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

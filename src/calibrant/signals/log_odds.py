@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
 from calibrant._kernels.top_label import log_rest, other_logits
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 
 __all__ = ["LogOdds"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 
 __all__ = ["Margin"]

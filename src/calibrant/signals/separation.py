@@ -3,9 +3,9 @@
 from abc import abstractmethod
 from typing import Any
 
-from calibrant._base.calibrator import require_fitted
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.labels import encode_labels
 from calibrant.neighbors.feature_space import FeatureSpace

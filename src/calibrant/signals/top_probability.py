@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from calibrant._base.signal import Signal
-from calibrant._base.tags import SignalTags
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
 
 __all__ = ["TopProbability"]
 

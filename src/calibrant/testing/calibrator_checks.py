@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.calibrator import Calibrator
 from calibrant._kernels.softmax import normalise_rows
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.testing import calibrator_edge_checks as edge
 from calibrant.testing.calibrator_runs import fitted, given, ordinary, predicted, valid
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near

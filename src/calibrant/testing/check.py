@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from calibrant._base.extras import import_extra
-from calibrant._base.saving import load
+from calibrant._support.extras import import_extra
+from calibrant._support.saving import load
 from calibrant.errors import CalibrationWarning, InputError
 
 __all__ = ["Check", "bind", "digest", "parameters", "refuses_unfitted", "run_all", "same_bits", "saved_copies", "seeded", "show_near"]

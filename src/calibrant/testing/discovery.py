@@ -5,11 +5,11 @@ from typing import Any
 
 import calibrant
 from calibrant import metrics
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.map import Map
-from calibrant._base.metric import Metric
-from calibrant._base.regression import RegressionCalibrator
-from calibrant._base.signal import Signal
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.map import Map
+from calibrant.contracts.metric import Metric
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.signal import Signal
 
 __all__ = ["all_calibrators", "all_maps", "all_metrics", "all_regression_calibrators", "all_signals"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.sum_metric import MeanMetric
+from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.testing.calibrator_runs import fitted, ordinary, predicted
 from calibrant.testing.check import seeded
 from calibrant.testing.data import Problem, problems, score_problem

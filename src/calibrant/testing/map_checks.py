@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.map import Map
+from calibrant.contracts.map import Map
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.container_cases import map_cases
 from calibrant.testing.data import score_problem

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibrant._base.metric import Interval, Metric
 from calibrant._kernels.softmax import normalise_rows
+from calibrant.contracts.metric import Interval, Metric
 from calibrant.testing.check import Check, bind, digest, run_all
 from calibrant.testing.container_cases import metric_cases
 from calibrant.testing.data import problems

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.regression import RegressionCalibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded
 from calibrant.testing.container_cases import regression_cases
 from calibrant.testing.extreme_cases import extreme_checks

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from calibrant._base.interval import Interval
-from calibrant._base.regression_metric import RegressionMetric
+from calibrant.contracts.interval import Interval
+from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, digest, run_all
 from calibrant.testing.container_cases import regression_metric_cases

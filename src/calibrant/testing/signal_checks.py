@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibrant._base.signal import Signal
+from calibrant.contracts.signal import Signal
 from calibrant.testing.check import Check, bind, digest, refuses_unfitted, run_all, same_bits, saved_copies, seeded, show_near
 from calibrant.testing.container_cases import signal_cases
 from calibrant.testing.data import problems

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, run_all
 from calibrant.testing.data import problems

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.kinds import require_map
-from calibrant._base.map import Map
-from calibrant._base.tags import MapTags, Tags
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.kinds import require_map
+from calibrant.contracts.map import Map
+from calibrant.contracts.tags import MapTags, Tags
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
 

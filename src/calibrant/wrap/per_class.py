@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from calibrant._base.calibrator import Calibrator
-from calibrant._base.class_rates import ClassRates
-from calibrant._base.tags import Tags
 from calibrant._kernels.softmax import share_rest
+from calibrant._support.class_rates import ClassRates
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
+from calibrant.folds.out_of_fold import fit_clone
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
-from calibrant.wrap.out_of_fold import fit_clone
 
 __all__ = ["PerClass"]
 

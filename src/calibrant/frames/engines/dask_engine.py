@@ -1,6 +1,6 @@
 """Dask: the kernel on each partition, states added up in a tree. Never its reductions over columns, which are silently wrong."""
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]
 

@@ -2,7 +2,7 @@
 
 from glob import escape
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
 

@@ -1,6 +1,6 @@
 """Polars: the embedded default; streams files of any size."""
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
 

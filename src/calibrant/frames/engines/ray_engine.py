@@ -2,7 +2,7 @@
 
 import pickle
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]
 

@@ -2,7 +2,7 @@
 
 import pickle
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 from calibrant.frames.engines.hive import hive_root
 
 __all__ = ["apply", "fold", "kinds", "open_files", "owns"]

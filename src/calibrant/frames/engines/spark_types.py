@@ -1,6 +1,6 @@
 """The schema of a Spark frame once its predictions have been calibrated."""
 
-from calibrant._base.extras import import_extra
+from calibrant._support.extras import import_extra
 
 __all__ = ["schema_after"]
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._base.on_record import on_record
-from calibrant._base.record import Record
 from calibrant._kernels.intervals import wilson
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
-from calibrant._base.record import Record
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.simulated_limits import draw_hits
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Predictions
 

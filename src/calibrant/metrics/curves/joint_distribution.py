@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.extras import import_extra
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
+from calibrant._support.extras import import_extra
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.interval import require_level
-from calibrant._base.on_record import on_record
-from calibrant._base.record import Record
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.groups import rows_by_group
 from calibrant._kernels.loess import weighted_quantile
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error

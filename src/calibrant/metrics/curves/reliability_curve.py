@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.interval import require_level
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
-from calibrant._base.record import Record
 from calibrant._kernels import bins, intervals
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Predictions

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
 from calibrant._kernels import bins
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, pair_curve, reliability_curve
 from calibrant.predictions import Predictions
 

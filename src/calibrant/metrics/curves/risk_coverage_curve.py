@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
-from calibrant._base.record import Record
 from calibrant._kernels import intervals
 from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.predictions import Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve"]

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.interval import require_level
-from calibrant._base.on_record import on_record
-from calibrant._base.record import Record
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 

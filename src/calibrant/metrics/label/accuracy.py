@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.sum_metric import MeanMetric
 from calibrant._kernels import intervals
+from calibrant.contracts.sum_metric import MeanMetric
 
 __all__ = ["Accuracy", "accuracy"]
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.metric import WholeMetric
 from calibrant._kernels.risk_coverage import risk_coverage, risk_coverage_area
+from calibrant.contracts.metric import WholeMetric
 
 __all__ = ["AreaUnderRiskCoverage", "area_under_risk_coverage"]
 

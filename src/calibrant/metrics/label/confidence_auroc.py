@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.metric import Interval, WholeMetric
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.metric import Interval, WholeMetric
 
 __all__ = ["ConfidenceAuroc", "confidence_auroc"]
 

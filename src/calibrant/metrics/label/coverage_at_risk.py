@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.metric import WholeMetric
 from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant.contracts.metric import WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["CoverageAtRisk", "coverage_at_risk"]

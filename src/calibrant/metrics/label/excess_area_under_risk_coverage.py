@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.metric import WholeMetric
 from calibrant._kernels.risk_coverage import optimal_area, risk_coverage, risk_coverage_area
+from calibrant.contracts.metric import WholeMetric
 
 __all__ = ["ExcessAreaUnderRiskCoverage", "excess_area_under_risk_coverage"]
 

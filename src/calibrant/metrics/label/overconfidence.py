@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.sum_metric import RatioMetric
+from calibrant.contracts.sum_metric import RatioMetric
 
 __all__ = ["Overconfidence", "overconfidence"]
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.metric import WholeMetric
 from calibrant._kernels import bins
+from calibrant.contracts.metric import WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["AdaptiveCalibrationError", "adaptive_calibration_error"]

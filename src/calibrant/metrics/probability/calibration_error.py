@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from calibrant._base.metric import Interval, Metric
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import binned_errors, inverted_limits
+from calibrant.contracts.metric import Interval, Metric
 from calibrant.errors import InputError, warn
 
 __all__ = ["BinnedCalibrationError"]

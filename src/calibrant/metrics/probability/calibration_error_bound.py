@@ -6,9 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._base.on_record import on_record
-from calibrant._base.reading import read_labelled
 from calibrant._kernels import bins
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Predictions

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calibrant._base.metric import Interval
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
+from calibrant.contracts.metric import Interval
 from calibrant.errors import warn
 from calibrant.metrics.pair import PairMetric, target_pair
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calibrant._base.metric import Interval
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
+from calibrant.contracts.metric import Interval
 from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CalibrationSlope", "calibration_slope"]

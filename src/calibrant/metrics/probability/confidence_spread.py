@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.metric import Metric
+from calibrant.contracts.metric import Metric
 
 __all__ = ["ConfidenceSpread", "confidence_spread"]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._base.metric import Interval
+from calibrant.contracts.metric import Interval
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.probability.calibration_error import BinnedCalibrationError

@@ -5,9 +5,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from calibrant._base.metric import Interval, WholeMetric
 from calibrant._kernels import intervals
 from calibrant._kernels.calibration_kernel import kernel_row_sums, median_distance
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["KernelCalibrationError", "kernel_calibration_error"]

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.sum_metric import MeanMetric
 from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant.contracts.sum_metric import MeanMetric
 
 __all__ = ["LogLoss", "log_loss"]
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.sum_metric import MeanMetric
+from calibrant.contracts.sum_metric import MeanMetric
 
 __all__ = ["SphericalScore", "spherical_score"]
 

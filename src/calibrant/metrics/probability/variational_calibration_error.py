@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._base.metric import Interval, WholeMetric
-from calibrant._base.registry import class_named
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.wrap.out_of_fold import out_of_fold
+from calibrant.folds.out_of_fold import out_of_fold
+from calibrant.scalings.structured_vector import StructuredVectorScaling
 
 __all__ = ["VariationalCalibrationError", "variational_calibration_error"]
-
-RECALIBRATION = "StructuredVectorScaling"
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +75,7 @@ class VariationalCalibrationError(WholeMetric):
             return np.zeros(len(first)), weight
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            template = class_named(RECALIBRATION)() if self.calibrator is None else self.calibrator
+            template = StructuredVectorScaling() if self.calibrator is None else self.calibrator
             Q, _ = out_of_fold(template, rows, n_splits=self.n_splits)
         gap = Q - rows.probabilities
         if self.norm == 1:

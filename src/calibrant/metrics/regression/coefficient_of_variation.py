@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression_metric import RegressionSumMetric
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.quotient import quotient
+from calibrant.contracts.regression_metric import RegressionSumMetric
 
 __all__ = ["CoefficientOfVariation", "coefficient_of_variation"]
 

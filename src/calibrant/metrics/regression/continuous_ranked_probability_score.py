@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.samples import SampleForecast
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.interval import Interval, require_level
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
+from calibrant.contracts.interval import Interval, require_level
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.regression.spread_metric import SpreadMetric

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.interval import Interval
-from calibrant._base.regression_metric import RegressionMetric
 from calibrant._kernels.debias import binned_errors, gap_limits
+from calibrant.contracts.interval import Interval
+from calibrant.contracts.regression_metric import RegressionMetric
 
 __all__ = ["GapMetric"]
 

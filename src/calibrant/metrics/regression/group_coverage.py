@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._base.interval import require_level
-from calibrant._base.record import Record
 from calibrant._kernels.intervals import wilson
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import read_groups
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.errors import InputError
 
 __all__ = ["IntervalWidth", "interval_width"]

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric
 
 __all__ = ["MeanAbsoluteError", "mean_absolute_error"]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric
 
 __all__ = ["NegativeLogLikelihood", "negative_log_likelihood"]
 

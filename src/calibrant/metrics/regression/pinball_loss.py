@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression_metric import RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.errors import InputError
 
 __all__ = ["PinballLoss", "pinball_loss"]

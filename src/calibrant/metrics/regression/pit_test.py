@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from calibrant._base.on_record import on_record
-from calibrant._base.record import Record
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.significance.calibration_test import CalibrationTest

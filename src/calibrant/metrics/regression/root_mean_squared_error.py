@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._base.regression_metric import RootMeanMetric
+from calibrant.contracts.regression_metric import RootMeanMetric
 
 __all__ = ["RootMeanSquaredError", "root_mean_squared_error"]
 

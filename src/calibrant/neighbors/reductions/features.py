@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from calibrant._base.saving import Saved
 from calibrant._kernels.distance_bounds import leading_directions
+from calibrant._support.saving import Saved
 from calibrant.neighbors.reductions.step import check_step
 
 __all__ = ["PrincipalComponents", "RandomFeatures"]

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import MiniBatchKMeans
 
-from calibrant._base.saving import Saved
+from calibrant._support.saving import Saved
 from calibrant.neighbors.reductions.step import check_step
 
 __all__ = ["ClassCentroids", "RandomSubset"]

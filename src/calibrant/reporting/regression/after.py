@@ -7,15 +7,15 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from calibrant._base.default import default_regression_calibrator
-from calibrant._base.kinds import require_regression_calibrator
-from calibrant._base.regression import RegressionCalibrator
+from calibrant.contracts.kinds import require_regression_calibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
+from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.forecasts.parts import gather
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.reporting.after import Compared
 from calibrant.scalings.identity import Identity
-from calibrant.wrap.out_of_fold import stratified_folds
+from calibrant.select.default import default_regression_calibrator
 
 __all__ = ["compare", "fit_copy", "is_fitted", "of_forecasts", "resolve"]
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibrant import metrics
-from calibrant._base.regression_metric import RootMeanMetric
-from calibrant._base.sum_metric import MeanMetric, SumMetric
+from calibrant.contracts.regression_metric import RootMeanMetric
+from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.reporting.scores import score_row

@@ -1,0 +1,1 @@
+"""Saving and its registry, files, extras, options, status, solving: what the contracts stand on."""

@@ -1,0 +1,231 @@
+"""Keeping fitted objects: one zip of npy arrays and a JSON manifest. Loading never executes code.
+
+The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is a JSON value, or a dict with
+one tag: ``{"array": name}``, ``{"tuple": [...]}``, ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or
+``{"class": name, "state": {...}}``. Only registered classes are made: calibrant's own, and those that were registered before.
+The digest, of the arrays and the object, finds what has changed since the file was written; files older than it have none.
+A change that an older reader would misread raises FORMAT_VERSION; older versions stay readable.
+"""
+
+import hashlib
+import inspect
+import io
+import json
+import math
+import zipfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._support.archive import MANIFEST, CheckedArchive
+from calibrant._support.files import replacing
+from calibrant._support.registry import class_named, key_of, own
+from calibrant._support.trial import trial
+from calibrant.errors import InputError, MissingDependencyError, SavedFileError
+
+__all__ = ["FORMAT_VERSION", "Saved", "load", "save"]
+
+FORMAT_VERSION = 1
+
+
+class Saved:
+    """Mixin: ``save(path)``, and a place in the registry of classes that may be loaded."""
+
+    #: What parameters younger than a file were before they came, where that is not their default.
+    older_defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        own(cls)
+
+    def save(self, path, *, overwrite: bool = False) -> Path:
+        """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
+        return save(self, path, overwrite=overwrite)
+
+
+def save(obj, path, *, overwrite=False) -> Path:
+    """Write a fitted object to one file; see :func:`load`."""
+    arrays: dict[str, np.ndarray] = {}
+    node = _encode(obj, arrays, type(obj).__name__)
+    digest = hashlib.sha256()
+    with replacing(path, overwrite=overwrite) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            digest.update(buffer.getbuffer())
+            _write(archive, f"{name}.npy", buffer.getvalue())
+        manifest = {"format": "calibrant", "version": FORMAT_VERSION, "digest": _finished(digest, node), "object": node}
+        _write(archive, MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
+    return Path(path)
+
+
+def _finished(digest, node):
+    """The digest of the arrays read or written so far and of the object, in hexadecimal."""
+    digest.update(json.dumps(node).encode())
+    return digest.hexdigest()
+
+
+def load(path, *, max_bytes=None):
+    """Read an object written by ``save``; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int, optional
+        The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
+        times). Raise it for a large file of near-constant numbers that you trust.
+
+    Returns
+    -------
+    The calibrator, map or signal as it was: its predictions have the same bits.
+
+    Raises
+    ------
+    SavedFileError
+        When the file is damaged or changed, not calibrant's, or written by a newer format; when it unpacks to more than ``max_bytes``;
+        when what it holds cannot be used, which is tried on made-up rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import calibrant as cb
+    >>> cal = cb.TemperatureScaling().fit([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]], [0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = cb.load(cal.save(Path(folder) / "model.calibrant"))
+    >>> again.temperature_ == cal.temperature_
+    True
+    """
+    with Path(path).open("rb") as file:
+        try:
+            return _tried(_read(file, max_bytes))
+        except SavedFileError as error:
+            raise SavedFileError(f"{path} {error}") from None
+        # Whatever else zipfile, zlib, json, NumPy or we stumble over: the file is not as it was written.
+        except Exception as error:
+            raise SavedFileError(
+                f"{path} is damaged or not a calibrant file ({type(error).__name__}: {error}); save the calibrator again."
+            ) from error
+
+
+def _read(file, max_bytes):
+    archive = CheckedArchive(file, max_bytes)
+    manifest = json.loads(archive.manifest(max_bytes), parse_constant=_refuse_constant)
+    _check_manifest(manifest)
+    out = _decode_object(manifest["object"], archive)
+    if "digest" in manifest and manifest["digest"] != _finished(archive.digest, manifest["object"]):
+        raise SavedFileError("was changed after it was written: its digest is another; save the calibrator again.")
+    if archive.found:
+        raise SavedFileError(f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the calibrator again.")
+    return out
+
+
+def _tried(out):
+    """The object, once it has been used on made-up rows; unfitted ones have nothing to try."""
+    if not any(name.endswith("_") for name in vars(out)):
+        return out
+    try:
+        with np.errstate(all="ignore"):
+            trial(out)
+    except (InputError, MissingDependencyError):
+        # It asks for other rows or for a library, in its own clear words; they come when it is used.
+        pass
+    except Exception as error:
+        raise SavedFileError(
+            f"holds a {type(out).__name__} that cannot be used ({type(error).__name__}: {error}); save the calibrator again."
+        ) from error
+    return out
+
+
+def _write(archive, name, data):
+    # A fixed date, so that saving the same object twice gives the same bytes.
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(info, data)
+
+
+def _refuse_constant(name):
+    raise ValueError(f"its manifest holds {name}, which is no JSON")
+
+
+def _check_manifest(manifest):
+    if not isinstance(manifest, dict) or manifest.get("format") != "calibrant":
+        raise SavedFileError("is not a calibrant file; its manifest says another format.")
+    version = manifest["version"]
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise SavedFileError(f"has format version {version}, newer than {FORMAT_VERSION}, which this calibrant reads; upgrade calibrant.")
+
+
+def _encode(value, arrays, where) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where)
+    if isinstance(value, list):
+        return [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]}
+    if isinstance(value, dict):
+        return {"map": [[_encode(k, arrays, where), _encode(v, arrays, f"{where}[{k!r}]")] for k, v in value.items()]}
+    if type(value) is class_named(key_of(type(value))):
+        state = {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}
+        return {"class": key_of(type(value)), "state": state}
+    raise InputError(
+        f"{where} is a {type(value).__module__}.{type(value).__name__}, which cannot be saved without executing code on load; "
+        "register a class of your own with calibrant.register, save the parts that are calibrant's, or use joblib for the whole."
+    )
+
+
+def _encode_array(array, arrays, where):
+    if array.dtype.hasobject:
+        return {"objects": [_encode(v, arrays, where) for v in array.ravel().tolist()], "shape": list(array.shape)}
+    name = f"a{len(arrays)}"
+    arrays[name] = array
+    return {"array": name}
+
+
+def _decode(node, archive):
+    if isinstance(node, list):
+        return [_decode(v, archive) for v in node]
+    if not isinstance(node, dict):
+        return node
+    if "array" in node:
+        return archive.array(node["array"])
+    if "objects" in node:
+        values = [_decode(v, archive) for v in node["objects"]]
+        return np.fromiter(values, dtype=object, count=len(values)).reshape(node["shape"])
+    if "tuple" in node:
+        return tuple(_decode(v, archive) for v in node["tuple"])
+    if "map" in node:
+        return {_decode(k, archive): _decode(v, archive) for k, v in node["map"]}
+    if "number" in node:
+        return float(node["number"])
+    return _decode_object(node, archive)
+
+
+def _remedy(key):
+    package, _, name = key.partition(":")
+    if not name:
+        return "which this calibrant does not have; upgrade calibrant"
+    return f"a class of the package {package!r} that is not registered here; import {package}, which registers it, and load again"
+
+
+def _decode_object(node, archive):
+    cls = class_named(node["class"])
+    if cls is None:
+        raise SavedFileError(f"holds a {node['class']!r}, {_remedy(node['class'])}.")
+    state = {k: _decode(v, archive) for k, v in node["state"].items()}
+    odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
+    if odd:
+        raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
+    out = object.__new__(cls)
+    # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
+    parameters = inspect.signature(cls).parameters.values()
+    vars(out).update({p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state)
+    return out

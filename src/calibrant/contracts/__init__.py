@@ -1,0 +1,1 @@
+"""The templates: what a calibrator, map, signal, metric and state promise."""

@@ -1,0 +1,149 @@
+"""The template of a calibrator on arrays: the door, then the method's own few lines."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from calibrant._kernels.softmax import share_rest
+from calibrant._support.saving import Saved
+from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
+from calibrant.predictions import Predictions, read
+
+__all__ = ["Calibrator", "require_fitted"]
+
+
+def require_fitted(estimator, attribute):
+    """Raise NotFittedError, naming the class and the remedy, unless ``attribute`` is there."""
+    if not hasattr(estimator, attribute):
+        raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
+
+
+class Calibrator(Saved, BaseEstimator, ABC):
+    """Base of all calibrators of class probabilities.
+
+    A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and ``_predict_confidence(record)``, by its tag
+    ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
+    what ``_fit`` learns is stored in attributes that end in ``_``.
+    """
+
+    tags: ClassVar[Tags] = Tags()
+
+    def __init__(self, *, inputs: str = "probability", classes: Any = None):
+        self.inputs = inputs
+        self.classes = classes
+
+    @classmethod
+    def _examples(cls) -> list["Calibrator"]:
+        """Instances for the contract suite: one for each way of working that differs in code."""
+        return [cls()]
+
+    @abstractmethod
+    def _fit(self, record: Predictions) -> None: ...
+
+    def fit(self, P, y, *, sample_weight=None, X=None, reference=None):
+        """Fit on held-out predictions and the true labels.
+
+        Parameters
+        ----------
+        P : (n, K), or (n,) for binary: probability of the second class
+            Probabilities, or logits with ``inputs="logit"``.
+        y : (n,) labels
+        sample_weight : (n,), optional
+            Weight 2 means the row twice, weight 0 no row.
+        X : (n, ...) features of the rows, for calibrators that use them.
+        reference : (X_train, y_train), for calibrators that need the model's training data.
+
+        Returns
+        -------
+        self
+        """
+        self._refuse_unused(X=X, reference=reference)
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        return self.fit_record(record)
+
+    def fit_record(self, record: Predictions) -> Self:
+        """``fit`` on a record that has been read already."""
+        self._begin(record)
+        self._fit(record)
+        return self
+
+    def predict_record(self, record: Predictions) -> np.ndarray:
+        """``predict_proba`` of a record that has been read already, (n, K)."""
+        return self._proba(self._ready(record))
+
+    def confidence_record(self, record: Predictions) -> np.ndarray:
+        """``predict_confidence`` of a record that has been read already, (n,)."""
+        return self._confidence(self._ready(record))
+
+    def _ready(self, record):
+        """The record, once this is fitted and what it uses is there."""
+        require_fitted(self, "classes_")
+        if self.tags.uses_features and record.X is None:
+            raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
+        return record
+
+    def _begin(self, record):
+        """What comes before ``_fit`` once the data are read."""
+        tags, name = self.tags, type(self).__name__
+        if tags.needs_reference and record.reference is None:
+            raise InputError(f"{name} needs reference=(X_train, y_train), the model's own training data; got None.")
+        if tags.uses_features and record.X is None:
+            raise InputError(f"{name} needs X=, the features of the rows of P; got None.")
+        if record.labels is None:
+            raise InputError("y must be the true labels, one a row; got None.")
+        if tags.binary_only and record.n_classes != 2:
+            raise InputError(f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}()).")
+        self.classes_ = record.classes
+        self.status_ = "exact"
+
+    def _refuse_unused(self, **given):
+        for name, value in given.items():
+            if value is not None and not (self.tags.uses_features or self.tags.may_use_features):
+                raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
+
+    def _read(self, P, X=None) -> Predictions:
+        require_fitted(self, "classes_")
+        self._refuse_unused(X=X)
+        return read(P, inputs=self.inputs, classes=self.classes_, X=X)
+
+    def predict_proba(self, P, *, X=None) -> np.ndarray:
+        """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
+        return self.predict_record(self._read(P, X))
+
+    def predict_confidence(self, P, *, X=None) -> np.ndarray:
+        """Probability that the model's own label (argmax of P) is right, (n,) float64."""
+        return self.confidence_record(self._read(P, X))
+
+    def predict(self, P, *, X=None) -> np.ndarray:
+        """The class of the largest calibrated probability, (n,)."""
+        best = self.predict_proba(P, X=X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _proba(self, record) -> np.ndarray:
+        if self.tags.output == "probability":
+            return self._predict_proba(record)
+        return share_rest(record.probabilities, record.predicted, self._predict_confidence(record))
+
+    def _confidence(self, record) -> np.ndarray:
+        if self.tags.output == "confidence":
+            return self._predict_confidence(record)
+        return self._predict_proba(record)[np.arange(len(record)), record.predicted]
+
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must write _predict_proba for its tag output='probability'.")
+
+    def _predict_confidence(self, record: Predictions) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must write _predict_confidence for its tag output='confidence'.")
+
+
+@trial.register
+def _(calibrator: Calibrator):
+    P = trial_rows(len(calibrator.classes_), calibrator.inputs, calibrator.tags.uses_features)
+    features = trial_options(calibrator, len(P))
+    require_valid(calibrator.predict_proba(P, **features), P.shape, 0.0, 1.0)
+    require_valid(calibrator.predict_confidence(P, **features), (len(P),), 0.0, 1.0)

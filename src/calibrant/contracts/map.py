@@ -1,0 +1,65 @@
+"""The template of a map: a score to the probability of being correct."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from calibrant import arrays
+from calibrant._kernels.groups import rows_by_group
+from calibrant._support.saving import Saved
+from calibrant._support.trial import require_valid, trial
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.tags import MapTags
+
+__all__ = ["Map"]
+
+
+class Map(Saved, BaseEstimator, ABC):
+    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on clean float64 arrays."""
+
+    tags: ClassVar[MapTags] = MapTags()
+
+    @classmethod
+    def _examples(cls) -> list["Map"]:
+        """Instances for the contract suite: one for each way of working that differs in code."""
+        return [cls()]
+
+    @abstractmethod
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def _predict(self, score: np.ndarray) -> np.ndarray: ...
+
+    def fit(self, score, correct, *, sample_weight=None):
+        """Fit on scores (n,) and outcomes (n,) of 0 and 1; weight 2 means the row twice, weight 0 no row."""
+        score = arrays.scores(score, domain=self.tags.domain)
+        correct = arrays.binary_outcomes(correct, len(score))
+        weight, kept = arrays.weights(sample_weight, len(score))
+        if kept is not None:
+            score, correct = score[kept], correct[kept]
+        return self.fit_checked(score, correct, weight)
+
+    def fit_checked(self, score, correct, weight=None):
+        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None."""
+        self.n_fit_ = float(len(score) if weight is None else weight.sum())
+        self.status_ = "exact"
+        self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
+        return self
+
+    def fit_groups(self, score, correct, weight, group, n_groups) -> list["Map"]:
+        """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
+        rows = rows_by_group(group, n_groups)
+        return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
+
+    def predict(self, score) -> np.ndarray:
+        """Probability of being correct, (n,) float64 in [0, 1]."""
+        require_fitted(self, "n_fit_")
+        return self._predict(arrays.scores(score, domain=self.tags.domain))
+
+
+@trial.register
+def _(map: Map):
+    score = np.linspace(0.0, 1.0, 12)
+    require_valid(map.predict(score), score.shape, 0.0, 1.0)

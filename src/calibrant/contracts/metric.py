@@ -1,0 +1,206 @@
+"""The template of a metric, for every task: a number, its interval, and a state that adds up."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
+from calibrant.arrays import require_pairs
+from calibrant.contracts.interval import Interval, require_level, require_resamples
+from calibrant.contracts.reading import read_for
+from calibrant.contracts.state import SumState
+from calibrant.errors import InputError
+
+__all__ = ["Interval", "Metric", "WholeMetric"]
+
+
+@dataclass(frozen=True, repr=False)
+class Metric:
+    """Base of all metrics: a callable object whose fields are its options.
+
+    Three levels: ``metric(y, P)`` reads what it is given, ``metric.of(record)`` works on a record that has been read, and below it are
+    kernels on arrays. ``metric.interval`` and ``interval_of`` give the number with its interval, ``state`` and ``totals_of`` what adds up
+    over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
+    at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
+    """
+
+    name: ClassVar[str]
+    direction: ClassVar[Literal["minimize", "maximize", "none"]]
+    range: ClassVar[tuple[float, float]]
+    task: ClassVar[str] = "classification"
+    proper: ClassVar[bool] = False
+    #: Whether a model may be chosen by it: proper scores, and scores of the label or the ranking alone; never a calibration error.
+    selects: ClassVar[bool] = False
+    mergeable_: ClassVar[bool] = True
+    binary_only: ClassVar[bool] = False
+    compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
+    #: Of forecasts: whether the number depends on the spread; without it, means are enough.
+    needs_std: ClassVar[bool] = True
+    #: Contract checks that do not apply, each with the reason.
+    exceptions: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def _examples(cls):
+        """Instances for the contract suite: one for each way of working that differs in code."""
+        return [cls()]
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether ``state`` works with these options."""
+        return self.mergeable_
+
+    def __call__(
+        self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+    ) -> Any:  # fmt: skip
+        """The metric's value, for (n, d) forecasts an array (d,); options are the fields of this object (see its class)."""
+        metric = self.with_options(**options)
+        # One pass over the data: where sums are enough, the blocks are checked on the way.
+        return metric.of(read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=not metric.mergeable))
+
+    def interval(
+        self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
+        n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        inputs: str = "probability", **options: Any,
+    ) -> Any:  # fmt: skip
+        """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a list of them.
+
+        ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap" (percentile) or "bca" (bias-corrected
+        and accelerated); the bootstraps are seeded by ``random_state``.
+        """
+        metric = self.with_options(**options)
+        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
+        return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
+
+    def state(
+        self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+    ) -> SumState:  # fmt: skip
+        """What adds up: ``state(part 1) + state(part 2)`` finalises to the value of the whole; ``state()`` is the empty one."""
+        metric = self.with_options(**options)
+        if not metric.mergeable:
+            raise InputError(f"{self.name} with {options or 'these options'} has no state of fixed size; compute it on all rows at once.")
+        if y_true is None and P is None:
+            return SumState(metric)
+        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=False)
+        return SumState(metric, metric.totals_of(record.one_output()))
+
+    def with_options(self, **options: Any) -> Self:
+        """The same metric with some options changed, checked."""
+        unknown = set(options) - {f.name for f in fields(self)}
+        if unknown:
+            raise TypeError(f"{self.name} has no option {sorted(unknown)}; it has {[f.name for f in fields(self)]}.")
+        metric = replace(self, **options) if options else self
+        metric._check()
+        return metric
+
+    def of(self, record: Any) -> Any:
+        """The value on a record that has been read: a float, or an array (d,) for forecasts of d outputs."""
+        require_pairs(record.weight if self.compares_rows else None, self.name)
+        values = [float(self._value(output)) for output in record.outputs()]
+        return np.array(values) if record.several else values[0]
+
+    def interval_of(
+        self, record: Any, *, level: float = 0.95, method: str = "auto", n_resamples: int = 1000, random_state: int = 0
+    ) -> Any:  # fmt: skip
+        """``interval`` of a record that has been read: an :class:`Interval`, or a list of d."""
+        require_level(level)
+        require_resamples(n_resamples)
+        require_pairs(record.weight, "an interval")
+        found = [self._interval(output, level, method, n_resamples, random_state) for output in record.outputs()]
+        return found if record.several else found[0]
+
+    def resampled_of(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+        """The value on bootstrap resamples of the rows of a record of one output, (n_resamples,)."""
+        return self._resampled(record, n_resamples, random_state)
+
+    def totals_of(self, record: Any) -> np.ndarray:
+        """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
+        return self._all_totals(record)
+
+    def group_totals_of(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` is (n,)."""
+        return self._group_totals(record, group, n_groups)
+
+    def finalise(self, totals: np.ndarray) -> Any:
+        """The value from totals; any leading axes stay."""
+        return self._finalise(totals)
+
+    def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray] | None:
+        """Analytic (low, high) from totals, with any leading axes; None where none is known."""
+        return self._limits(totals, level)
+
+    def _check(self):
+        """Options that cannot work raise InputError here."""
+
+    def _value(self, record) -> float:
+        return float(self._finalise(self._all_totals(record)))
+
+    def _all_totals(self, record) -> np.ndarray:
+        return self._sum(record.blocks())
+
+    def _sum(self, blocks) -> np.ndarray:
+        return reduce(add, map(self._totals, blocks))
+
+    @abstractmethod
+    def _totals(self, record: Any) -> np.ndarray:
+        """Sums over the rows, an array."""
+
+    @abstractmethod
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
+        """Sums with any leading axes -> values with those axes."""
+
+    def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """``_totals`` of each group's rows, (n_groups, ...); sums over rows do better with one pass."""
+        return np.stack([self._totals(record.take(group == g)) for g in range(n_groups)])
+
+    def _limits(self, totals: np.ndarray, level: float):
+        """Analytic (low, high) from sums, with any leading axes; None where none is known."""
+
+    def _interval(self, record, level, method, n_resamples, random_state) -> Interval:
+        value, n = self._value(record), float(record.weights.sum())
+        limits = self._limits(self._all_totals(record), level) if self.mergeable and method in ("auto", "analytic") else None
+        if limits is not None:
+            return Interval(value, float(limits[0]), float(limits[1]), level, "analytic", n)
+        if method not in ("auto", "bootstrap", "bca"):
+            raise InputError(f'{self.name} has no "{method}" interval; use method="bootstrap" or "bca".')
+        values = self._resampled(record, n_resamples, random_state)
+        if method == "bca":
+            low, high = bca_limits(values, value, leave_out_values(record, self._resampled_value, random_state), level)
+        else:
+            method = "bootstrap"
+            low, high = percentile_limits(values, level)
+        return Interval(value, float(low), float(high), level, method, n)
+
+    def _resampled(self, record, n_resamples, random_state) -> np.ndarray:
+        """The metric on bootstrap resamples of the rows, (n_resamples,)."""
+        return bootstrap_totals(record, self._resampled_value, n_resamples, random_state)
+
+    def _resampled_value(self, record, weight) -> float:
+        return float(self._value(replace(record, weight=weight).take(weight > 0)))
+
+    def __repr__(self):
+        options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__name__}({options})"
+
+
+@dataclass(frozen=True, repr=False)
+class WholeMetric(Metric):
+    """A metric that needs all rows at once: no state. A metric writes ``_value(record)``."""
+
+    mergeable_: ClassVar[bool] = False
+
+    @abstractmethod
+    def _value(self, record) -> float: ...
+
+    def _totals(self, record):
+        raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")
+
+    def _finalise(self, totals):
+        raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")

@@ -1,0 +1,131 @@
+"""The template of a regression calibrator: the door, then one fit for each output."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from calibrant._support.saving import Saved
+from calibrant._support.trial import require_valid, trial
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
+from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.outputs import join_outputs
+from calibrant.forecasts.read import ForecastRecord, as_forecast, read_forecast
+
+__all__ = ["RegressionCalibrator"]
+
+
+class RegressionCalibrator(Saved, BaseEstimator, ABC):
+    """Base of all calibrators of predictive distributions.
+
+    A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict with the names in ``learns`` (and
+    "status"), and ``_predict_output(forecast, **learned)``. The template reads the input and goes through the outputs: what is learned is
+    stored as it is for (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution")
+    learns: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def _examples(cls) -> list["RegressionCalibrator"]:
+        """Instances for the contract suite: one for each way of working that differs in code."""
+        return [cls()]
+
+    @abstractmethod
+    def _fit_output(self, record: ForecastRecord) -> dict: ...
+
+    @abstractmethod
+    def _predict_output(self, forecast: Forecast, **learned) -> Forecast: ...
+
+    def fit(
+        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
+
+        Parameters
+        ----------
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        y : outcomes, of the shape of the forecast
+        std : as the means, optional
+        sample_weight : (n,), optional
+            Weight 2 means the row twice, weight 0 no row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            For three positional arguments, which were (mean, std, y) once: nobody's outcomes are taken for standard deviations.
+        """
+        if more:
+            raise InputError(
+                f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
+                "pass the standard deviations by name, std=."
+            )
+        if y is None:
+            raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
+        return self.fit_record(read_forecast(forecast, std, y, sample_weight=sample_weight))
+
+    def fit_record(self, record: ForecastRecord) -> Self:
+        """``fit`` on a record that has been read already."""
+        self._check()
+        self.n_outputs_ = record.forecast.shape[1] if record.several else 0
+        learned = [self._fit_output(output) for output in record.outputs()]
+        self.status_ = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
+        for name in self.learns:
+            setattr(self, name, _gathered([each[name] for each in learned], self.n_outputs_))
+        return self
+
+    def _check(self):
+        """Options that cannot work raise InputError here."""
+
+    def predict(self, forecast: Any, std: ArrayLike | None = None) -> Forecast:
+        """The calibrated predictive distributions: ``predict(forecast)``, or ``predict(mean, std)`` for normal forecasts.
+
+        Returns
+        -------
+        Forecast
+            With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and ``sample(n, random_state)``.
+        """
+        return self.predict_record(ForecastRecord(as_forecast(forecast, std)))
+
+    def predict_record(self, record: ForecastRecord) -> Forecast:
+        """``predict`` for the forecasts of a record that has been read already."""
+        require_fitted(self, "n_outputs_")
+        forecast = record.forecast
+        if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
+            fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"
+            raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")
+        columns = [
+            self._predict_output(forecast.column(j), **{name.rstrip("_"): self._of(name, j) for name in self.learns})
+            for j in range(max(self.n_outputs_, 1))
+        ]
+        return join_outputs(columns, forecast.shape)
+
+    def _of(self, name, j):
+        value = getattr(self, name)
+        return value[j] if self.n_outputs_ else value
+
+
+def _gathered(values, n_outputs):
+    if not n_outputs:
+        return values[0]
+    return np.array(values) if all(isinstance(v, float) for v in values) else values
+
+
+@trial.register
+def _(calibrator: RegressionCalibrator):
+    d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
+    if not held:
+        return
+    if d and any(len(values) != d for values in held):
+        raise ValueError(f"it says {d} outputs and holds others")
+    forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape((3, d) if d else 3), np.ones((3, d) if d else 3))
+    for values in (forecast.mean, forecast.std, *forecast.interval(0.8)):
+        require_valid(values, forecast.shape)

@@ -1,0 +1,49 @@
+"""What is declared of a metric of forecasts beside what every metric declares."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.quotient import quotient
+from calibrant.contracts.metric import Metric
+from calibrant.contracts.sum_metric import MeanMetric, SumMetric
+
+__all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RootMeanMetric"]
+
+
+@dataclass(frozen=True, repr=False)
+class RegressionMetric(Metric):
+    """Base of all metrics of forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``.
+
+    How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as its square, None otherwise.
+    """
+
+    task: ClassVar[str] = "regression"
+    degree: ClassVar[int | None] = 0
+
+
+@dataclass(frozen=True, repr=False)
+class RegressionSumMetric(RegressionMetric, SumMetric):
+    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and ``_finalise(totals)``."""
+
+
+@dataclass(frozen=True, repr=False)
+class RegressionMeanMetric(RegressionMetric, MeanMetric):
+    """A weighted mean of one loss a row, with its analytic interval; a metric writes ``_losses(record)``."""
+
+
+@dataclass(frozen=True, repr=False)
+class RootMeanMetric(RegressionMeanMetric):
+    """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the squares."""
+
+    def _finalise(self, totals):
+        return np.sqrt(super()._finalise(totals))
+
+    def _limits(self, totals, level):
+        # The interval of the mean of the squares, taken through the root.
+        n, mean = totals[..., 0], super()._finalise(totals)
+        variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
+        low, high = normal_interval(mean, np.where(n > 1.0, variance, np.inf), level)
+        return np.sqrt(np.maximum(low, 0.0)), np.sqrt(high)

@@ -1,0 +1,65 @@
+"""The template of a signal: evidence, from a prediction, that it is right."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from calibrant._support.saving import Saved
+from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.contracts.tags import SignalTags
+from calibrant.predictions import Predictions, read
+
+__all__ = ["Signal", "fitted_signal"]
+
+
+class Signal(Saved, BaseEstimator, ABC):
+    """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns anything."""
+
+    tags: ClassVar[SignalTags] = SignalTags()
+    inputs: str = "probability"
+    classes: Any = None
+
+    @classmethod
+    def _examples(cls) -> list["Signal"]:
+        """Instances for the contract suite."""
+        return [cls()]
+
+    def _fit(self, record: Predictions) -> None:
+        """Most signals learn nothing."""
+
+    @abstractmethod
+    def _score(self, record: Predictions) -> np.ndarray: ...
+
+    def fit(self, P, y=None, *, sample_weight=None, X=None, reference=None):
+        """Learn what the signal needs (often nothing) from predictions, labels, features and the training set."""
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        return self.fit_record(record)
+
+    def fit_record(self, record: Predictions) -> Self:
+        """``fit`` on a record that has been read already."""
+        self.classes_ = record.classes
+        self._fit(record)
+        return self
+
+    def score_record(self, record: Predictions) -> np.ndarray:
+        """``score`` of a record that has been read already."""
+        return self._score(record)
+
+    def score(self, P, *, X=None) -> np.ndarray:
+        """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""
+        return self._score(read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X))
+
+
+@trial.register
+def _(signal: Signal):
+    P = trial_rows(len(signal.classes_), signal.inputs, signal.tags.uses_features)
+    require_valid(signal.score(P, **trial_options(signal, len(P))), (len(P),))
+
+
+def fitted_signal(signal: Signal, record: Predictions) -> Signal:
+    """A copy of ``signal`` fitted on the record, which reads what the record was read from: the same kind of input, the same classes."""
+    copy = clone(signal)
+    copy.inputs = record.kind
+    return copy.fit_record(record)

@@ -1,0 +1,1 @@
+"""Calibrators around scikit-learn models."""

@@ -1,0 +1,246 @@
+"""A classifier whose probabilities are calibrated, scikit-learn's way."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant._kernels.softmax import softmax
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
+from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
+from calibrant.models.routing import fit_router, routed
+from calibrant.models.training_rows import TrainingRows
+from calibrant.predictions import reference_pair
+from calibrant.select.default import default_calibrator
+from calibrant.wrap.as_calibrator import as_calibrator
+
+__all__ = ["CalibratedClassifier"]
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Any scikit-learn classifier with calibrated probabilities and confidences.
+
+    Parameters
+    ----------
+    model : classifier
+        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
+        is, so that ``fit`` takes calibration data, which the model must not have seen.
+    calibrator : Calibrator or Map, optional
+        Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function`` is calibrated where it has one;
+        a model without ``predict_proba`` is always calibrated that way. A map goes one-vs-rest (:class:`OneVsRest`).
+    cv : int, splitter, iterable of (rows to fit, rows held out), or None
+        None: 5 folds for an unfitted model. A number means stratified folds, which keep groups whole where ``groups`` is given. With a
+        fitted model, any value but None fits clones of it afresh (a ``FrozenEstimator`` is never refitted).
+    ensemble : bool, default False
+        False: one calibrator, fitted to the out-of-fold predictions, behind one model, fitted to all rows. True: one pair of model and
+        calibrator for each fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
+    reference_labels : {"true", "predicted"}
+        The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
+        those the model gives them.
+    random_state : int or None
+        Seed of the folds when ``cv`` is a number; None is the same as 0.
+
+    Attributes
+    ----------
+    classes_ : (K,) labels in column order.
+    models_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for each fold.
+    n_features_in_, feature_names_in_ : where the model has them.
+
+    Raises
+    ------
+    InputError
+        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, the model predicts neither
+        probabilities nor decisions, or a fold is too small for the calibrator of its own that it would get.
+
+    Notes
+    -----
+    A class absent from a fold's training part keeps its share of all rows in that fold's predictions. A calibrator that needs the model's
+    training data gets ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part otherwise: then
+    there is one such calibrator for each fold, and their answers are averaged. ``predict`` is the most probable class after calibration.
+    ``ensemble=True`` costs K models at prediction and is often a little more accurate.
+
+    References
+    ----------
+    Niculescu-Mizil and Caruana, "Predicting good probabilities with supervised learning", ICML 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = make_classification(n_samples=200, random_state=0)
+    >>> clf = CalibratedClassifier(GaussianNB()).fit(X, y)
+    >>> clf.predict_proba(X[:3]).shape, clf.predict_confidence(X[:3]).shape
+    ((3, 2), (3,))
+    """
+
+    def __init__(self, model, calibrator=None, *, cv=None, ensemble=False, reference_labels="true", random_state=None):
+        self.model = model
+        self.calibrator = calibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.reference_labels = reference_labels
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        return tags
+
+    # Groups are the splitter's, not the wrapper's own.
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}
+
+    def get_metadata_routing(self):
+        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, and the splitter."""
+        return fit_router(self, self._to_fit(), self.cv)
+
+    def _to_fit(self):
+        """The model by its parameter's name, or nothing where it is used as it is."""
+        as_it_is = is_fitted(self.model) and (self.cv is None or not _refits(self.model))
+        return {} if as_it_is else {"model": self.model}
+
+    def fit(self, X, y, *, sample_weight=None, groups=None, reference=None, **fit_params):
+        """Fit the model where it is not fitted, and the calibrator.
+
+        Parameters
+        ----------
+        X : (n, ...) features: array, sparse matrix, data frame
+        y : (n,) labels of any kind
+        sample_weight : (n,), optional
+            For the model and the calibrator; a row of weight 0 counts as no row for either.
+        groups : (n,), optional
+            Handed to the splitter.
+        reference : (X_train, y_train), optional
+            Training data of a fitted model, for calibrators that need them.
+        **fit_params
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
+            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
+
+        Returns
+        -------
+        self
+        """
+        X, y = _checked(X, y)
+        refuse_prefit(self.cv)
+        if self.reference_labels not in ("true", "predicted"):
+            raise InputError(f'reference_labels must be "true" or "predicted"; got {self.reference_labels!r}.')
+        data = TrainingRows(X, y, sample_weight)
+        models = self._to_fit()
+        params, split_params = routed(self, models, data.weight, groups, fit_params)
+        template = as_calibrator(self.calibrator, default=default_calibrator)
+        if models:
+            self._cross_fit(template, data, params["model"], split_params, reference)
+        else:
+            self._calibrate_fitted(template, data, reference)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.models_[-1], name):
+                setattr(self, name, getattr(self.models_[-1], name))
+        return self
+
+    def _calibrate_fitted(self, template, data, reference):
+        if not hasattr(self.model, "classes_"):
+            raise InputError(f"a fitted model must have classes_; {type(self.model).__name__} has none; set them in column order.")
+        self.classes_ = np.asarray(self.model.classes_)
+        self._prior = None
+        self._kind = kind_of_output(self.model, template.inputs)
+        rows = data.counted()
+        fitted = self._fit_calibrator(template, self.model, self._values(self.model, data.X_of(rows)), data, rows, reference)
+        self.models_, self.calibrators_ = [self.model], [fitted]
+
+    def _cross_fit(self, template, data, params, split_params, reference):
+        if reference is not None:
+            raise InputError(
+                "reference belongs to a fitted model; with cross-validation each fold brings its own training part; leave it out."
+            )
+        everything = data.counted()
+        self.classes_, codes = np.unique(data.y[everything], return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_.tolist()[0]!r}; add rows of another class.")
+        share = np.bincount(codes, weights=data.weight_of(everything))
+        self._prior = share / share.sum()
+        splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, random_state=self.random_state, **split_params)
+        splits = data.counted_splits(splits)
+        each_fold = self.ensemble or template.tags.needs_reference
+        if each_fold:
+            refuse_small_folds(splits, "pass fewer folds" if template.tags.needs_reference else "pass ensemble=False, or fewer folds")
+        models = [self._fit_model(data, fit_rows, params) for fit_rows, _ in splits]
+        self._kind = kind_of_output(models[0], template.inputs)
+        values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(models, splits, strict=True)]
+        if each_fold:
+            self.calibrators_ = [
+                self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
+                for m, v, (fit_rows, held_out) in zip(models, values, splits, strict=True)
+            ]
+        else:
+            held_out = np.concatenate([rows for _, rows in splits])
+            self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
+        self.models_ = models if self.ensemble else [self._fit_model(data, everything, params)]
+
+    def _fit_model(self, data, rows, params):
+        return fit_model(self.model, data.X_of(rows), data.y[rows], data.params_of(rows, params))
+
+    def _fit_calibrator(self, template, model, values, data, rows, reference):
+        tags = template.tags
+        options = {"X": data.X_of(rows)} if tags.uses_features else {}
+        if tags.needs_reference:
+            options["reference"] = self._labelled(model, reference)
+        fresh = clone(template).set_params(inputs=self._kind, classes=self.classes_)
+        return fresh.fit(values, data.y[rows], sample_weight=data.weight_of(rows), **options)
+
+    def _labelled(self, model, reference):
+        """The model's training rows with the labels asked for."""
+        if reference is None or self.reference_labels == "true":
+            return reference
+        X, y = reference_pair(reference)
+        check_consistent_length(X, y)
+        return X, self.classes_[self._values(model, X).argmax(axis=1)]
+
+    def _values(self, model, X):
+        return model_output(model, X, self._kind, self.classes_, self._prior)
+
+    def _predict(self, X):
+        """(calibrated probabilities (n, K), position of the model's own label (n,))."""
+        check_is_fitted(self, "calibrators_")
+        values = [self._values(model, X) for model in self.models_]
+        each = values if len(values) > 1 else values * len(self.calibrators_)
+        features = {"X": X} if self.calibrators_[0].tags.uses_features else {}
+        Q = np.add.reduce([c.predict_proba(v, **features) for c, v in zip(self.calibrators_, each, strict=True)]) / len(each)
+        if len(values) == 1:
+            return Q, values[0].argmax(axis=1)
+        return Q, np.add.reduce([softmax(v) if self._kind == "logit" else v for v in values]).argmax(axis=1)
+
+    def predict_proba(self, X):
+        """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
+        return self._predict(X)[0]
+
+    def predict_confidence(self, X):
+        """Probability that the model's own label, before calibration, is right, (n,) float64."""
+        Q, own = self._predict(X)
+        return Q[np.arange(len(Q)), own]
+
+    def predict(self, X):
+        """The most probable class after calibration, (n,)."""
+        Q = self.predict_proba(X)
+        return self.classes_[Q.argmax(axis=1)]
+
+
+def _checked(X, y):
+    if y is None:
+        raise InputError("CalibratedClassifier requires y to be passed, but the target y is None.")
+    X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if len(y) == 0:
+        raise InputError("X and y must hold rows; got 0 samples.")
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return X, y
+
+
+def _refits(model):
+    """Whether cloning the model gives one that is to be fitted."""
+    return hasattr(model, "fit") and not is_fitted(clone(model))

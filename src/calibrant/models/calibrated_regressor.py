@@ -1,0 +1,213 @@
+"""A regressor whose error bars are calibrated, scikit-learn's way."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant.contracts.kinds import require_regression_calibrator
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
+from calibrant.folds.splits import make_splits, refuse_prefit
+from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.models.routing import fit_router, routed
+from calibrant.models.training_rows import TrainingRows
+from calibrant.rows import n_rows
+from calibrant.select.default import default_regression_calibrator
+
+__all__ = ["CalibratedRegressor"]
+#: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a std.
+STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
+
+
+class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Any scikit-learn regressor with a calibrated predictive distribution for each row.
+
+    Parameters
+    ----------
+    model : regressor
+        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
+        is, so that ``fit`` takes calibration data, which the model must not have seen. What it says of a row is found out in this order:
+        ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)`` returning the pair (mean, std), and else
+        a plain mean, whose std is that of ``scale_model``.
+    calibrator : regression calibrator, optional
+        Default :class:`AutoRegressionCalibrator`.
+    scale_model : regressor, optional
+        For models that predict a mean only: fitted to the absolute errors of rows that the model did not see, its predictions (kept above
+        a hundredth of their mean), times 1.2533 as for normal errors, are the std before calibration. Default: one std for all rows.
+    cv : int, splitter, iterable of (rows to fit, rows held out), or None
+        None: 5 folds for an unfitted model. A number means shuffled folds.
+    random_state : int or None
+        Seed of the folds when ``cv`` is a number; None is the same as 0.
+
+    Attributes
+    ----------
+    model_ : the fitted model (fitted to all rows where it was not fitted).
+    scale_model_ : the fitted scale model, or None.
+    calibrator_ : the fitted calibrator.
+    n_features_in_, feature_names_in_ : where the model has them.
+
+    Raises
+    ------
+    InputError
+        When the data do not fit, or ``cv="prefit"``.
+
+    Notes
+    -----
+    ``predict`` is the mean of the calibrated distribution: the model's own, except for calibrators that move it (interval calibration).
+    With a fitted model that predicts a mean only, the scale model and the calibrator share the calibration rows, by cross-fitting.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> from calibrant import CalibratedRegressor
+    >>> X, y = make_regression(n_samples=200, noise=5.0, random_state=0)
+    >>> reg = CalibratedRegressor(BayesianRidge()).fit(X, y)
+    >>> low, high = reg.predict_distribution(X[:3]).interval(0.9)
+    >>> low.shape, bool((low < reg.predict(X[:3])).all())
+    ((3,), True)
+    """
+
+    def __init__(self, model, calibrator=None, *, scale_model=None, cv=None, random_state=None):
+        self.model = model
+        self.calibrator = calibrator
+        self.scale_model = scale_model
+        self.cv = cv
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
+        return tags
+
+    # Groups are the splitter's, not the wrapper's own.
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}
+
+    def get_metadata_routing(self):
+        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, the scale model, and the splitter."""
+        return fit_router(self, self._to_fit(), self.cv)
+
+    def _to_fit(self):
+        """The models that ``fit`` fits, by their parameters' names."""
+        models = {} if is_fitted(self.model) else {"model": self.model}
+        return models if self.scale_model is None else {**models, "scale_model": self.scale_model}
+
+    def fit(self, X, y, *, sample_weight=None, groups=None, **fit_params):
+        """Fit the model where it is not fitted, the scale model where there is one, and the calibrator.
+
+        Parameters
+        ----------
+        X : (n, ...) features: array, sparse matrix, data frame
+        y : (n,) outcomes; (n, d) for a model of several outputs, each calibrated on its own
+        sample_weight : (n,), optional
+            For the model and the calibrator; a row of weight 0 counts as no row for either.
+        groups : (n,), optional
+            Handed to the splitter.
+        **fit_params
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
+            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
+
+        Returns
+        -------
+        self
+        """
+        X, y = _checked(X, y)
+        refuse_prefit(self.cv)
+        template = default_regression_calibrator() if self.calibrator is None else require_regression_calibrator(self.calibrator)
+        data = TrainingRows(X, y, sample_weight)
+        params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
+        splits = self._splits(data, split_params)
+        everything = data.counted()
+        if is_fitted(self.model):
+            self.model_ = self.model
+            held_out, forecast = everything, model_forecast(self.model, data.X_of(everything))
+        else:
+            held_out = np.concatenate([rows for _, rows in splits])
+            fitted = (_fitted(self.model, data, fit_rows, params["model"]) for fit_rows, _ in splits)
+            forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
+            self.model_ = _fitted(self.model, data, everything, params["model"])
+        forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
+        self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model_, name):
+                setattr(self, name, getattr(self.model_, name))
+        return self
+
+    def _splits(self, data, split_params):
+        if is_fitted(self.model) and self.scale_model is None:
+            return []
+        cv = 5 if self.cv is None else self.cv
+        splits = make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
+        return data.counted_splits(splits)
+
+    def _with_scale(self, forecast, data, held_out, splits, params):
+        """The forecast itself, or plain means with a std: one for all rows, or the scale model's, each row by one that did not see it."""
+        self.scale_model_, self._spread = None, None
+        if isinstance(forecast, Forecast):
+            return forecast
+        size = STD_OF_ABSOLUTE * np.abs(data.y[held_out] - forecast)
+        spread = np.average(size, axis=0, weights=data.weight_of(held_out))
+        self._spread = np.where(spread > 0.0, spread, 1.0)
+        if self.scale_model is None:
+            return NormalForecast(forecast, np.full(forecast.shape, self._spread))
+        error = np.zeros(data.y.shape)
+        error[held_out] = size
+        std = np.full(data.y.shape, self._spread)
+        seen = np.zeros(len(data.y), dtype=bool)
+        seen[held_out] = True
+        for fit_rows, rows in splits:
+            fit_rows = fit_rows[seen[fit_rows]]
+            if len(fit_rows):
+                fresh = _fitted(self.scale_model, data, fit_rows, params, error)
+                std[rows] = self._positive(fresh.predict(data.X_of(rows)))
+        self.scale_model_ = _fitted(self.scale_model, data, held_out, params, error)
+        return NormalForecast(forecast, std[held_out])
+
+    def _positive(self, std):
+        return np.maximum(np.asarray(std, dtype=np.float64), 0.01 * self._spread)
+
+    def predict_distribution(self, X) -> Forecast:
+        """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)``, ``sample(n)``."""
+        check_is_fitted(self, "calibrator_")
+        forecast = model_forecast(self.model_, X)
+        if not isinstance(forecast, Forecast):
+            std = np.full(forecast.shape, self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
+            forecast = NormalForecast(forecast, std)
+        return self.calibrator_.predict(forecast)
+
+    def predict(self, X, return_std=False):
+        """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
+        forecast = self.predict_distribution(X)
+        return (forecast.mean, forecast.std) if return_std else forecast.mean
+
+
+def _fitted(model, data, rows, params, target=None):
+    """A clone fitted to some rows, to the outcomes or to another target."""
+    return clone(model).fit(data.X_of(rows), (data.y if target is None else target)[rows], **data.params_of(rows, params))
+
+
+def _joined(parts):
+    """What several folds said, one after the other."""
+    return parts[0].joined(parts[1:]) if isinstance(parts[0], Forecast) else np.concatenate(parts)
+
+
+def _checked(X, y):
+    if y is None:
+        raise InputError("CalibratedRegressor requires y to be passed, but the target y is None.")
+    X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
+    y = one_or_several(y, warn=True)
+    check_consistent_length(X, y)
+    if n_rows(X) == 0:
+        raise InputError("X and y must hold rows; got 0 samples.")
+    assert_all_finite(y, input_name="y")
+    return X, np.asarray(y, dtype=np.float64)

@@ -1,0 +1,78 @@
+"""Out-of-fold predictions of any calibrator on arrays, for any splitter."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibrant.arrays import weights
+from calibrant.folds.out_of_fold import out_of_fold
+from calibrant.folds.splits import make_splits
+from calibrant.predictions import read
+from calibrant.select.default import default_calibrator
+from calibrant.wrap.as_calibrator import as_calibrator
+
+__all__ = ["cross_fitted"]
+
+
+def cross_fitted(
+    calibrator, P, y, *, cv=5, groups=None, sample_weight=None, X=None, reference=None, inputs=None, classes=None, random_state=0
+):
+    """Calibrated probabilities of each row by a calibrator that never saw it.
+
+    Parameters
+    ----------
+    calibrator : Calibrator or Map
+        Cloned for each fold, and left as it is. A map goes one-vs-rest.
+    P : (n, K), or (n,) for binary
+    y : (n,) labels
+    cv : int, splitter, or iterable of (rows to fit, rows held out), default 5
+        A number means folds stratified by class, that keep groups whole where ``groups`` is given.
+    groups : (n,), optional
+        Rows of one group (a patient, a track, a day) are never in the fit and held out at once.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice in every fit; a row of weight 0 is in no fit and is predicted all the same.
+    X : (n, ...) features, optional
+    reference : (X_train, y_train), optional
+    inputs : {"probability", "logit"}, optional
+        Default: the calibrator's own.
+    classes : (K,) labels in column order, optional
+        Default: the calibrator's own.
+    random_state : int, default 0
+        Seed of the folds when ``cv`` is a number.
+
+    Returns
+    -------
+    (n, K) float64, rows summing to 1
+        NaN in rows that no split held out, such as the first part of a time-series split.
+
+    Raises
+    ------
+    InputError
+        When the data cannot be read, or the splitter holds a row out twice.
+
+    Notes
+    -----
+    Use it to judge a calibrator when there is one labelled set only: metrics on these rows are honest, metrics on the rows of the fit are
+    not. A class absent from a fold's fit keeps its column.
+
+    Examples
+    --------
+    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> P = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]] * 5
+    >>> Q = cross_fitted(TemperatureScaling(), P, [0, 1, 1, 0] * 5)
+    >>> Q.shape
+    (20, 2)
+    """
+    calibrator = as_calibrator(calibrator, default=default_calibrator)
+    inputs = calibrator.inputs if inputs is None else inputs
+    classes = calibrator.classes if classes is None else classes
+    record = read(P, y, inputs=inputs, classes=classes, X=X, reference=reference)
+    weight, kept = weights(sample_weight, len(record))
+    splits = make_splits(cv, record.values, record.labels, groups, random_state)
+    if weight is not None:
+        full = np.zeros(len(record))
+        full[slice(None) if kept is None else kept] = weight
+        record = replace(record, weight=full)
+        splits = [(fit_rows[full[fit_rows] > 0.0], held_out) for fit_rows, held_out in splits]
+    Q, _ = out_of_fold(calibrator, record, splits=splits)
+    return Q

@@ -1,0 +1,40 @@
+import os
+
+import pytest
+
+from calibrant._support.files import replacing
+
+
+def test_takes_the_place_of_the_file_when_all_is_well(tmp_path):
+    path = tmp_path / "a"
+    with replacing(path) as temporary:
+        assert temporary.parent == tmp_path
+        temporary.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_leaves_the_file_as_it_was_when_something_fails(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), replacing(path, overwrite=True) as temporary:
+        temporary.write_text(f"half, then {1 / 0}")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_refuses_before_anything_is_written(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(FileExistsError, match="overwrite=True"), replacing(path):
+        pytest.fail("must not get here")
+    with pytest.raises(FileNotFoundError, match="does not exist; make it first"), replacing(tmp_path / "no" / "a"):
+        pytest.fail("must not get here")
+
+
+def _umask():
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,44 @@
+"""The wrappers' own behaviour under routing is in tests/findings/test_f22_metadata_routing.py."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GroupKFold, KFold
+
+from calibrant import CalibratedRegressor
+from calibrant.models.routing import fit_router, routed
+
+WEIGHT, GROUPS = np.ones(4), np.arange(4)
+
+
+@pytest.mark.parametrize(
+    ("cv", "asks"), [(None, True), (3, True), (GroupKFold(3), True), (KFold(3), False), ([(np.arange(2), np.arange(2, 4))], True)]
+)
+def test_a_number_of_folds_asks_for_groups_as_a_group_splitter_does(cv, asks):
+    with config_context(enable_metadata_routing=True):
+        owner = CalibratedRegressor(LinearRegression(), cv=cv)
+        assert fit_router(owner, {}, cv).consumes("fit", ["groups"]) == ({"groups"} if asks else set())
+
+
+def test_without_routing_names_decide():
+    models = {"model": LinearRegression(), "scale_model": Ridge()}
+    to_models, to_splitter = routed(None, models, WEIGHT, GROUPS, {"margin": 1})
+    assert {name: sorted(params) for name, params in to_models.items()} == {
+        "model": ["margin", "sample_weight"],
+        "scale_model": ["sample_weight"],
+    }
+    assert list(to_splitter) == ["groups"]
+    assert routed(None, models, None, None, {}) == ({"model": {}, "scale_model": {}}, {})
+
+
+def test_with_routing_requests_decide():
+    with config_context(enable_metadata_routing=True):
+        models = {
+            "model": LinearRegression().set_fit_request(sample_weight=True),
+            "scale_model": Ridge().set_fit_request(sample_weight=False),
+        }
+        owner = CalibratedRegressor(models["model"], scale_model=models["scale_model"])
+        to_models, to_splitter = routed(owner, models, WEIGHT, GROUPS, {})
+        assert (list(to_models["model"]), list(to_models["scale_model"]), list(to_splitter)) == (["sample_weight"], [], ["groups"])
+        assert routed(owner, models, None, None, {}) == ({"model": {}, "scale_model": {}}, {})
