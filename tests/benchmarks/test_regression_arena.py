@@ -59,7 +59,7 @@ def test_ours_answer_as_the_metrics_see_them(normals):
     mean, std, y = normals
     fit, test = (predictions.Said(mean[rows], std[rows], y[rows]) for rows in (slice(0, 200), slice(200, 300)))
     answer = calibrators.Ours(cb.QuantileRecalibration()).fit(fit).answer(test)
-    forecast = cb.QuantileRecalibration().fit(*(getattr(fit, k) for k in ("mean", "std", "y"))).predict(test.mean, test.std)
+    forecast = cb.QuantileRecalibration().fit(fit.mean, fit.y, std=fit.std).predict(test.mean, test.std)
     assert -answer.log_density.mean() == pytest.approx(metrics.negative_log_likelihood(test.y, forecast))
     assert answers.losses(answer, test.y)["crps"].mean() == pytest.approx(metrics.continuous_ranked_probability_score(test.y, forecast))
 

@@ -11,7 +11,7 @@ BOXES = {"n_fit": 400, "n_test": 600}
 
 def test_std_scaling_finds_the_known_factor_of_each_box_output():
     problem = data.boxes("trained", 0, n_fit=20_000, n_test=1)
-    np.testing.assert_allclose(METHODS["STD scaling"].fit(*problem.fit).scale_, data.FACTOR, rtol=0.02)
+    np.testing.assert_allclose(METHODS["STD scaling"].fit(problem.fit[:2], problem.fit[2]).scale_, data.FACTOR, rtol=0.02)
     np.testing.assert_allclose(problem.std.std(axis=0) / problem.std.mean(axis=0), data.SPREAD, rtol=0.05)
 
 

@@ -251,7 +251,7 @@ class Booster(GaussianNB):
     def fit(self, X, y, sample_weight=None, *, eval_set=None, base_margin=None, categorical_feature="auto", verbose=True):
         self.given_ = {"eval_set": eval_set, "base_margin": base_margin, "categorical": categorical_feature, "verbose": verbose}
         self.n_seen_ = len(y)
-        return super().fit(X, sample_weight, std=y)
+        return super().fit(X, y, sample_weight)
 
 
 def test_fit_arguments_are_routed_and_cut_to_the_fold(two):

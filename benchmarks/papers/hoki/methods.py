@@ -94,7 +94,7 @@ def _with_images(outputs, seed, fit, test, scale):
     """ReCal, and Hoki on zoomed-out images and on the mix of zoom and noise of that scale; a row's number stands for its image."""
     logits, labels, zoomed = outputs.logits, outputs.labels, outputs.zoomed
     start = time.process_time()
-    recal = ReCal(seed).fit(logits[fit], labels[fit], std=zoomed[:, fit])
+    recal = ReCal(seed).fit(logits[fit], zoomed[:, fit], labels[fit])
     Q = recal.predict_proba(logits[test], zoomed[:, test])
     out = {"ReCal": Result(Q.max(axis=1), Q.argmax(axis=1) == labels[test], time.process_time() - start, recal)}
     every, slight = range(len(ZOOMS)), range(SLIGHT, len(ZOOMS))
