@@ -33,7 +33,7 @@ CHANGES = {
 
 def alarm_of(change, seed, options):
     """The batch of the alarm, from 0; None without one."""
-    rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="positive", **options)
+    rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="event", **options)
     for t in range(BATCHES):
         p = 0.5 + 0.5 * rng.beta(4.0, 1.0, ROWS)
         rate = change(p) if t >= CHANGE else p

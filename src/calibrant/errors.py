@@ -8,6 +8,7 @@ __all__ = [
     "FitWarning",
     "InputError",
     "MissingDependencyError",
+    "OldNameWarning",
     "SavedFileError",
     "SparseDataWarning",
     "warn",
@@ -36,6 +37,10 @@ class FitWarning(CalibrationWarning):
 
 class SparseDataWarning(CalibrationWarning):
     """Too few rows in some class or bin for its estimate to mean much; the message says how few."""
+
+
+class OldNameWarning(CalibrationWarning, DeprecationWarning):
+    """A name of an earlier version was used: the message says what to write instead, and which version knows the old one no more."""
 
 
 def warn(message, category=CalibrationWarning):

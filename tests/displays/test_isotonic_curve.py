@@ -13,7 +13,7 @@ def test_draws_its_numbers_and_band():
     p = rng.random(200)
     y = (rng.random(200) < p).astype(int)
     ax = Figure().add_subplot()
-    display = IsotonicCurveDisplay.from_predictions(y, p, target="positive", name="$a", ax=ax)
+    display = IsotonicCurveDisplay.from_predictions(y, p, target="event", name="$a", ax=ax)
     x, drawn = display.line_.get_data()
     assert x.tolist() == np.sort(p).tolist()
     assert (np.diff(drawn) >= 0).all()

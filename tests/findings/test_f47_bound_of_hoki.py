@@ -39,7 +39,7 @@ def test_f47_hoeffding_holds_in_simulation():
     confidence = (rng.integers(0, bins, (repeats, 400)) + 0.5) / bins
     chance = confidence + np.where(confidence > 0.5, -gap, gap)
     right = (rng.random(confidence.shape) < chance).astype(int)
-    found = [calibration_error_bound(y, p, target="positive", n_bins=bins, delta=delta) for y, p in zip(right, confidence, strict=True)]
+    found = [calibration_error_bound(y, p, target="event", n_bins=bins, delta=delta) for y, p in zip(right, confidence, strict=True)]
     below = np.mean([b.error < gap for b in found])
     assert below > delta, "without a slack the true error is passed more often"
     assert np.mean([b.bound < gap for b in found]) <= delta

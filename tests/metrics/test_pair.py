@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import CalibrationWarning, InputError, OldNameWarning
 
 P = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8], [0.4, 0.35, 0.25]])
 Y = np.array([0, 1, 1, 1])
@@ -12,24 +12,49 @@ ks = metrics.ks_calibration_error
 
 
 def test_a_target_may_be_the_top_label_or_a_class_by_its_label():
-    top = ks((P.argmax(axis=1) == Y).astype(int), P.max(axis=1), target="positive")
+    top = ks((P.argmax(axis=1) == Y).astype(int), P.max(axis=1), target="event")
     assert ks(Y, P) == pytest.approx(top)
     named = ks(np.array(["a", "b", "c"])[Y], P, classes=["a", "b", "c"], target="b")
-    assert named == pytest.approx(ks((Y == 1).astype(int), P[:, 1], target="positive"))
+    assert named == pytest.approx(ks((Y == 1).astype(int), P[:, 1], target="event"))
     assert ks(Y, P, target=1) == named
 
 
 def test_a_class_named_positive_is_that_class():
     y, p = np.array(["positive", "negative", "positive"]), np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]])
     got = ks(y, p, classes=["positive", "negative"], target="positive")
-    assert got == pytest.approx(ks((y == "positive").astype(int), p[:, 0], target="positive"))
+    assert got == pytest.approx(ks((y == "positive").astype(int), p[:, 0], target="event"))
+
+
+@pytest.mark.parametrize(("old", "now"), [("top", "answer"), ("positive", "event")])
+def test_old_targets_ask_the_same_question_and_warn_at_the_line_of_the_call(old, now):
+    y, p = Y % 2, P[:, 1]
+    with pytest.warns(OldNameWarning, match=f'target="{old}" is called target="{now}" since version 0.1 and goes in 0.2') as caught:
+        assert ks(y, p, target=old) == ks(y, p, target=now)
+    assert caught[0].filename == __file__
+    with pytest.warns(OldNameWarning):
+        assert metrics.t_cal_test(y, p, target=old, n_draws=19) == metrics.t_cal_test(y, p, target=now, n_draws=19)
+
+
+@pytest.mark.parametrize("word", ["answer", "event", "top"])
+def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(word):
+    y = np.array([word, "z"])[Y % 2]
+    with pytest.raises(InputError, match="name of a question and of a class"):
+        ks(y, P[:, 1], classes=[word, "z"], target=word)
+    assert ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
+    with pytest.raises(InputError, match="name of a question and of a class"):
+        metrics.brier_decomposition(np.array(["classes", "z"])[Y % 2], P[:, 1], classes=["classes", "z"], target="classes")
+
+
+def test_all_is_an_old_name_of_classes():
+    with pytest.warns(OldNameWarning, match='target="classes"'):
+        assert metrics.brier_decomposition(Y, P, target="all") == metrics.brier_decomposition(Y, P)
 
 
 def test_unknown_targets_are_refused():
     with pytest.raises(InputError, match="target must be"):
         ks(Y, P, target="z")
     with pytest.raises(InputError, match="takes two classes"):
-        ks(Y, P, target="positive")
+        ks(Y, P, target="event")
 
 
 @pytest.mark.parametrize("metric", [ks, metrics.maximum_mean_calibration_error], ids=repr)
@@ -39,7 +64,7 @@ def test_the_interval_of_a_calibrated_model_reaches_0_and_its_value_is_lower_tha
         rng = np.random.default_rng(seed)
         p = rng.random(200)
         with pytest.warns(CalibrationWarning, match="is approximate"):
-            got = metric.interval((rng.random(200) < p).astype(int), p, target="positive", n_resamples=100)
+            got = metric.interval((rng.random(200) < p).astype(int), p, target="event", n_resamples=100)
         zero.append(got.low == 0.0)
         assert got.value <= got.plain
         lower.append(got.value < got.plain)

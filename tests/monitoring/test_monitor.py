@@ -119,10 +119,10 @@ def test_the_confidence_of_one_class_and_logits():
     rng = np.random.default_rng(0)
     p = rng.uniform(size=400)
     y = (rng.uniform(size=400) < p).astype(int)
-    positive = cb.CalibrationMonitor(target="positive").update(p, y)
+    positive = cb.CalibrationMonitor(target="event").update(p, y)
     assert cb.CalibrationMonitor(target=1).update(p, y).log_evidence_ == positive.log_evidence_
     logits = np.column_stack([np.zeros(400), np.log(p / (1.0 - p))])
-    assert cb.CalibrationMonitor(target="positive", inputs="logit").update(logits, y).log_evidence_ == pytest.approx(
+    assert cb.CalibrationMonitor(target="event", inputs="logit").update(logits, y).log_evidence_ == pytest.approx(
         positive.log_evidence_, rel=1e-6
     )
 

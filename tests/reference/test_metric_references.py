@@ -45,7 +45,7 @@ def test_probmetrics():
 
 def test_relplot():
     """It searches the width to 1e-3; the equation it solves is ours."""
-    assert metrics.smooth_calibration_error(YB, PB, target="positive") == pytest.approx(KNOWN["relplot"]["smECE"], abs=1e-3)
+    assert metrics.smooth_calibration_error(YB, PB, target="event") == pytest.approx(KNOWN["relplot"]["smECE"], abs=1e-3)
 
 
 @pytest.mark.parametrize("score", ["brier", "log"])
@@ -54,7 +54,7 @@ def test_model_diagnostics(score, weighted):
     p = np.round(PB, 2).clip(0.01, 0.99)
     weight = np.random.default_rng(22).integers(1, 4, len(YB)) if weighted else None
     decompose = metrics.brier_decomposition if score == "brier" else metrics.log_loss_decomposition
-    parts = decompose(YB, p, target="positive", sample_weight=weight)
+    parts = decompose(YB, p, target="event", sample_weight=weight)
     known = KNOWN["model-diagnostics"][f"{score} {'weighted' if weighted else 'plain'}"]
     assert [parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty] == pytest.approx(known, abs=1e-12)
 

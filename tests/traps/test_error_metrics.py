@@ -24,7 +24,7 @@ TOP = [
 ]
 POSITIVE = [
     metrics.positive_class_calibration_error,
-    *(m.with_options(target="positive") for m in TOP[3:]),
+    *(m.with_options(target="event") for m in TOP[3:]),
 ]
 ALL = [*TOP, *POSITIVE, metrics.classwise_calibration_error, metrics.adaptive_calibration_error]
 
@@ -62,7 +62,7 @@ def test_the_debiased_error_of_bins_of_one_row_is_not_nan(norm):
         value = debiased(*sample(n), n_bins=15, norm=norm)
         assert 0.0 <= value <= 1.0
     # Less gap than the noise explains: the square is negative and cut off at 0.
-    assert debiased([0, 1] * 20, [0.5] * 40, norm=norm, target="positive") == 0.0
+    assert debiased([0, 1] * 20, [0.5] * 40, norm=norm, target="event") == 0.0
 
 
 @pytest.mark.parametrize("metric", [m for m in ALL if not m.binary_only], ids=repr)
@@ -94,7 +94,7 @@ def test_consistency_bars_hold_calibrated_accuracies_as_often_as_they_say():
     assert (low, high) == (stats.binom.ppf(0.025, 200, 0.3) / 200, stats.binom.ppf(0.975, 200, 0.3) / 200)
 
 
-@pytest.mark.parametrize("target", ["all", "top", "positive"])
+@pytest.mark.parametrize("target", ["classes", "answer", "event"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_parts_of_a_score_add_up_to_it(target, weighted):
     """Elsewhere refinement came out as 0. Ties and weights included, to 1e-12."""
@@ -103,14 +103,14 @@ def test_the_parts_of_a_score_add_up_to_it(target, weighted):
     y = (rng.random(2000) < p**1.5).astype(int)
     weight = rng.integers(0, 4, 2000).astype(float) if weighted else None
     found = [metrics.brier_decomposition(y, p, target=target, sample_weight=weight)]
-    if target != "all":
+    if target != "classes":
         found.append(metrics.log_loss_decomposition(y, p, target=target, sample_weight=weight))
     for parts in found:
         assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(parts.score, abs=1e-12)
         assert parts.miscalibration > 1e-4
         assert parts.discrimination > 1e-4
         assert parts.uncertainty - parts.discrimination > 0.01
-    if target == "all":
+    if target == "classes":
         assert found[0].score == pytest.approx(metrics.brier_score(y, p, sample_weight=weight), abs=1e-12)
 
 

@@ -122,7 +122,7 @@ def bounds(runs):
     """Both bounds of the population's error on these 15 bins, for rows that took no part in the fit."""
     for method in ("paper", "hoeffding"):
         found = [
-            metrics.calibration_error_bound(run["Hoki"].correct.astype(int), run["Hoki"].confidence, target="positive", method=method)
+            metrics.calibration_error_bound(run["Hoki"].correct.astype(int), run["Hoki"].confidence, target="event", method=method)
             for run in runs
         ]
         print(f"  Hoki's true error on 15 bins is at most {np.mean([b.bound for b in found]):.3f} with probability 0.95 ({method})")

@@ -44,7 +44,7 @@ class ConfidenceHistogramDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="top", n_bins=20, sample_weight=None, classes=None, inputs="probability", name=None, ax=None,
+        cls, y_true, P, *, target="answer", n_bins=20, sample_weight=None, classes=None, inputs="probability", name=None, ax=None,
     ):  # fmt: skip
         """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on."""
         histogram = confidence_histogram(

@@ -34,7 +34,7 @@ class IsotonicCurveDisplay:
     Examples
     --------
     >>> from calibrant.metrics import isotonic_curve
-    >>> IsotonicCurveDisplay(isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="positive")).curve.recalibrated.tolist()
+    >>> IsotonicCurveDisplay(isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="event")).curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
 
@@ -44,7 +44,7 @@ class IsotonicCurveDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="top", level=0.95, random_state=0, sample_weight=None, classes=None, inputs="probability", name=None,
+        cls, y_true, P, *, target="answer", level=0.95, random_state=0, sample_weight=None, classes=None, inputs="probability", name=None,
         ax=None,
     ):  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on."""

@@ -25,7 +25,7 @@ class ReliabilityDisplay:
     curve : ReliabilityCurve
     name : str, optional
         Shown as the title.
-    target : "top", or a class label
+    target : {"answer", "event"} or a class label
         What the curve is about; it words the axes.
 
     Attributes
@@ -51,14 +51,14 @@ class ReliabilityDisplay:
     [4.0]
     """
 
-    def __init__(self, curve, *, name=None, target="top"):
+    def __init__(self, curve, *, name=None, target="answer"):
         self.curve = curve
         self.name = name
         self.target = target
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="top", n_bins=15, strategy="width", band="wilson", level=0.95,
+        cls, y_true, P, *, target="answer", n_bins=15, strategy="width", band="wilson", level=0.95,
         sample_weight=None, classes=None, inputs="probability", name=None, ax=None,
     ):  # fmt: skip
         """Compute the curve of predictions and draw it.
@@ -143,7 +143,7 @@ class ReliabilityDisplay:
         return self
 
     def _words(self):
-        if isinstance(self.target, str) and self.target == "top":
+        if isinstance(self.target, str) and self.target in ("answer", "top"):
             return "Confidence (probability of the predicted class)", "Accuracy"
         return "Predicted probability of the class", "Share of the class"
 

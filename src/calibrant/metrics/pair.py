@@ -1,4 +1,4 @@
-"""Metrics of one probability against one outcome: the top label's, the positive class's, or any class's."""
+"""Metrics of one probability against one outcome: the answer's being right, the event's, or any class's."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -9,26 +9,39 @@ import numpy as np
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.simulated_limits import simulated_limits
+from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError, warn
 
 __all__ = ["PairMetric", "target_pair"]
 
 
+#: Old name of a target -> the question it asks.
+OLD_TARGETS = {"top": "answer", "positive": "event"}
+
+
 def target_pair(record, target):
-    """(score, hit) arrays for the top label ("top"), for class 1 of two ("positive"), or for one class (its label)."""
-    if isinstance(target, str) and target == "top":
-        return record.confidence, record.correct
-    if isinstance(target, str) and target == "positive" and "positive" not in record.classes.tolist():
-        if record.n_classes != 2:
-            raise InputError(
-                f'target="positive" takes two classes; got {record.n_classes}; name one of {record.classes.tolist()} or "top".'
-            )
-        return record.probabilities[:, 1], (record.labels == 1).astype(np.float64)
-    match = [k for k, c in enumerate(record.classes.tolist()) if c == target]
+    """(score, hit) arrays: is the model's answer right ("answer"), is it class 1 of two ("event"), or is it this class (its label)?"""
+    classes = record.classes.tolist()
+    if isinstance(target, str):
+        if target not in classes:
+            target = renamed_value("target", target, OLD_TARGETS, since="0.1")
+        elif target in ("answer", "event", "top"):
+            raise InputError(f'target="{target}" is the name of a question and of a class; give the class another name.')
+        if target == "answer":
+            return record.confidence, record.correct
+        if target == "event":
+            return _event(record, classes)
+    match = [k for k, c in enumerate(classes) if c == target]
     if not match:
-        raise InputError(f'target must be "top", "positive" or one of the classes {record.classes.tolist()}; got {target!r}.')
+        raise InputError(f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.')
     return record.probabilities[:, match[0]], (record.labels == match[0]).astype(np.float64)
+
+
+def _event(record, classes):
+    if len(classes) != 2:
+        raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {classes} or "answer".')
+    return record.probabilities[:, 1], (record.labels == 1).astype(np.float64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,15 +52,15 @@ class PairMetric(WholeMetric):
     from it, were the truth; the interval holds the truths under which the value observed is not surprising.
     """
 
-    target: Any = "top"
+    target: Any = "answer"
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="positive")]
+        return [cls(), cls(target="event")]
 
     @property
     def binary_only(self):
-        return self.target == "positive"
+        return self.target == "event"
 
     @abstractmethod
     def _pair_value(self, score, hit, weight) -> float: ...

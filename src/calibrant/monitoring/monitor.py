@@ -40,7 +40,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         of real data keeps for millions of rows.
     n_bins : int, default 15
         Bins of equal width of the score; the guarantee holds for any number.
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
@@ -91,7 +91,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     're-fit'
     """
 
-    def __init__(self, *, alpha=0.05, tolerance=0.01, n_bins=15, target="top", inputs="probability", classes=None):
+    def __init__(self, *, alpha=0.05, tolerance=0.01, n_bins=15, target="answer", inputs="probability", classes=None):
         self.alpha = alpha
         self.tolerance = tolerance
         self.n_bins = n_bins

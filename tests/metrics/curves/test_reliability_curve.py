@@ -87,7 +87,7 @@ def test_record():
         ({"strategy": "x"}, 'strategy must be "width" or "mass"; got \'x\'.'),
         ({"band": "x"}, 'band must be "wilson", "clopper-pearson" or "consistency"; got \'x\'.'),
         ({"level": 1.0}, "level must be between 0 and 1; got 1.0; 0.95 is usual."),
-        ({"target": 7}, 'target must be "top", "positive" or one of the classes [0, 1]; got 7.'),
+        ({"target": 7}, 'target must be "answer", "event" or one of the classes [0, 1]; got 7.'),
     ],
 )
 def test_options_that_cannot_work(options, message):

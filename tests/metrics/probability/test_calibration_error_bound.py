@@ -19,7 +19,7 @@ def test_it_holds_as_often_as_it_says():
     for _ in range(200):
         p = 0.55 + 0.35 * rng.random(400)
         y = (rng.random(400) < p - 0.1).astype(int)
-        assert metrics.calibration_error_bound(y, p, target="positive").bound >= 0.1
+        assert metrics.calibration_error_bound(y, p, target="event").bound >= 0.1
 
 
 def test_it_is_never_above_1():

@@ -55,7 +55,7 @@ def test_weights_are_repetition():
 def test_the_other_class_has_the_opposite_and_the_top_label_its_own():
     assert intercept(Y, P, target=0) == pytest.approx(-intercept(Y, P), abs=1e-9)
     top, right = np.maximum(P, 1 - P), (P > 0.5) == Y
-    assert intercept(Y, P, target="top") == pytest.approx(intercept(right.astype(int), top), abs=1e-9)
+    assert intercept(Y, P, target="answer") == pytest.approx(intercept(right.astype(int), top), abs=1e-9)
 
 
 def test_where_all_outcomes_are_alike_there_is_none():

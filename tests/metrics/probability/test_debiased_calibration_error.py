@@ -21,7 +21,7 @@ def test_norm_2_by_its_formula():
         rows = index == b
         n, accuracy = rows.sum(), y[rows].mean()
         total += n / 300 * ((p[rows].mean() - accuracy) ** 2 - accuracy * (1 - accuracy) / (n - 1))
-    assert debiased(y, p, n_bins=10, strategy="width", target="positive") == pytest.approx(np.sqrt(total))
+    assert debiased(y, p, n_bins=10, strategy="width", target="event") == pytest.approx(np.sqrt(total))
 
 
 def test_norm_1_equals_its_resampling():
@@ -31,7 +31,7 @@ def test_norm_1_equals_its_resampling():
     confidence, accuracy = np.bincount(index, p) / n, np.bincount(index, y) / n
     drawn = np.random.default_rng(0).normal(accuracy, np.sqrt(accuracy * (1 - accuracy) / n), (40_000, 10))
     plain, expected = n @ np.abs(confidence - accuracy) / 300, np.mean(np.abs(confidence - drawn) @ n) / 300
-    got = debiased(y, p, n_bins=10, strategy="width", target="positive", norm=1)
+    got = debiased(y, p, n_bins=10, strategy="width", target="event", norm=1)
     assert got == pytest.approx(2 * plain - expected, abs=5e-4)
 
 
@@ -41,15 +41,15 @@ def test_it_is_nearer_the_truth_than_the_plain_error(norm):
     truth = plain(*sample(400_000, 99, 0.7), norm=norm)
     runs = [sample(300, seed, 0.7) for seed in range(60)]
     off_plain = np.mean([plain(y, p, norm=norm, strategy="mass") for y, p in runs]) - truth
-    off = np.mean([debiased(y, p, norm=norm, target="positive") for y, p in runs]) - truth
+    off = np.mean([debiased(y, p, norm=norm, target="event") for y, p in runs]) - truth
     assert off_plain > 0.03
     assert abs(off) < 0.4 * off_plain
 
 
 def test_the_interval_keeps_the_metrics_own_value():
     y, p = sample(2000, 5, 0.5)
-    got = debiased.interval(y, p, target="positive")
-    assert got.value == got.plain == debiased(y, p, target="positive")
+    got = debiased.interval(y, p, target="event")
+    assert got.value == got.plain == debiased(y, p, target="event")
     assert got.low < got.value < got.high
 
 

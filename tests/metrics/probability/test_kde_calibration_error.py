@@ -25,12 +25,12 @@ def direct(norm):
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_equals_the_kernel_sums_written_out(norm):
-    assert kde(Y, P, target="positive", norm=norm) == pytest.approx(direct(norm), abs=2e-4)
+    assert kde(Y, P, target="event", norm=norm) == pytest.approx(direct(norm), abs=2e-4)
 
 
 def test_scores_without_spread_have_the_plain_gap():
-    assert kde([1, 0, 0, 0], [0.5] * 4, target="positive") == pytest.approx(0.25)
-    assert kde([1, 0, 0, 0], [0.5] * 4, target="positive", norm=2) == pytest.approx(0.25)
+    assert kde([1, 0, 0, 0], [0.5] * 4, target="event") == pytest.approx(0.25)
+    assert kde([1, 0, 0, 0], [0.5] * 4, target="event", norm=2) == pytest.approx(0.25)
 
 
 def test_refuses_another_norm():

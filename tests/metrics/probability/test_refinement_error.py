@@ -11,14 +11,14 @@ Y = (RNG.random(400) < P**2).astype(int)
 
 @pytest.mark.parametrize(("score", "decompose"), [("brier", metrics.brier_decomposition), ("log", metrics.log_loss_decomposition)])
 def test_it_is_uncertainty_less_discrimination(score, decompose):
-    parts = decompose(Y, P, target="positive")
-    got = metrics.refinement_error(Y, P, target="positive", score=score)
+    parts = decompose(Y, P, target="event")
+    got = metrics.refinement_error(Y, P, target="event", score=score)
     assert got == pytest.approx(parts.uncertainty - parts.discrimination, abs=1e-12)
     assert got == pytest.approx(parts.score - parts.miscalibration, abs=1e-12)
 
 
 def test_recalibration_leaves_it_alone():
-    assert metrics.refinement_error(Y, P**3, target="positive") == pytest.approx(metrics.refinement_error(Y, P, target="positive"))
+    assert metrics.refinement_error(Y, P**3, target="event") == pytest.approx(metrics.refinement_error(Y, P, target="event"))
 
 
 def test_refuses_another_score():

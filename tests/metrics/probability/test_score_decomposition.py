@@ -18,7 +18,7 @@ def test_the_parts_are_those_of_an_isotonic_fit():
     def brier(p):
         return np.average((p - Y) ** 2, weights=WEIGHT)
 
-    parts = metrics.brier_decomposition(Y, P, target="positive", sample_weight=WEIGHT)
+    parts = metrics.brier_decomposition(Y, P, target="event", sample_weight=WEIGHT)
     assert parts.miscalibration == pytest.approx(brier(P) - brier(fit), abs=1e-12)
     assert parts.discrimination == pytest.approx(brier(base) - brier(fit), abs=1e-12)
     assert parts.uncertainty == pytest.approx(brier(base), abs=1e-12)
@@ -35,13 +35,13 @@ def test_no_part_is_negative_and_classes_add_up():
 
 
 def test_impossible_outcomes_keep_the_log_loss_finite():
-    parts = metrics.log_loss_decomposition([1, 0], [0.0, 1.0], target="positive")
+    parts = metrics.log_loss_decomposition([1, 0], [0.0, 1.0], target="event")
     assert np.isfinite(parts.score)
     assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(parts.score)
 
 
 def test_refusals():
     with pytest.raises(InputError, match="target must be"):
-        metrics.log_loss_decomposition(Y, P, target="all")
+        metrics.log_loss_decomposition(Y, P, target="classes")
     with pytest.raises(InputError, match="y_true must be"):
         metrics.brier_decomposition(None, P)

@@ -17,17 +17,17 @@ def by_quadrature(sigma):
 
 
 def test_it_solves_its_equation():
-    value = smece(Y, P, target="positive")
+    value = smece(Y, P, target="event")
     assert by_quadrature(value) == pytest.approx(value, abs=1e-4)
 
 
 def test_a_constant_gap_and_the_ends():
-    assert smece([1, 0] * 100, [0.9] * 200, target="positive") == pytest.approx(0.4, abs=1e-6)
-    assert smece([1, 1], [0.0, 0.0], target="positive") == 1.0
-    assert smece([0, 1], [0.0, 1.0], target="positive") == 0.0
+    assert smece([1, 0] * 100, [0.9] * 200, target="event") == pytest.approx(0.4, abs=1e-6)
+    assert smece([1, 1], [0.0, 0.0], target="event") == 1.0
+    assert smece([0, 1], [0.0, 1.0], target="event") == 0.0
 
 
 def test_it_moves_little_when_scores_move_little():
     """Where binned errors jump at an edge."""
     moved = np.clip(P + 1e-6 * RNG.choice([-1, 1], 400), 0, 1)
-    assert smece(Y, moved, target="positive") == pytest.approx(smece(Y, P, target="positive"), abs=1e-5)
+    assert smece(Y, moved, target="event") == pytest.approx(smece(Y, P, target="event"), abs=1e-5)

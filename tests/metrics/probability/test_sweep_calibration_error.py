@@ -23,9 +23,9 @@ def swept(y, p):
 
 
 def test_equals_the_search_written_out():
-    assert metrics.sweep_calibration_error(Y, P, target="positive") == pytest.approx(swept(Y, P), abs=1e-12)
+    assert metrics.sweep_calibration_error(Y, P, target="event") == pytest.approx(swept(Y, P), abs=1e-12)
 
 
 def test_separable_rows_end_the_search():
     y = (np.arange(5000) >= 2500).astype(int)
-    assert 0.0 <= metrics.sweep_calibration_error(y, np.arange(5000) / 5000, target="positive") <= 0.5
+    assert 0.0 <= metrics.sweep_calibration_error(y, np.arange(5000) / 5000, target="event") <= 0.5

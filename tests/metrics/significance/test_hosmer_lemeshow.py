@@ -59,4 +59,4 @@ def test_the_target_decides_whose_probability():
     y = RNG.integers(0, 3, 150)
     assert hosmer_lemeshow(y, Q, target=2).statistic == pytest.approx(hosmer_lemeshow((y == 2).astype(int), Q[:, 2]).statistic)
     right = (Q.argmax(axis=1) == y).astype(int)
-    assert hosmer_lemeshow(y, Q, target="top").statistic == pytest.approx(hosmer_lemeshow(right, Q.max(axis=1)).statistic)
+    assert hosmer_lemeshow(y, Q, target="answer").statistic == pytest.approx(hosmer_lemeshow(right, Q.max(axis=1)).statistic)

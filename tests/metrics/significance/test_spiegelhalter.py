@@ -61,6 +61,6 @@ def test_the_target_decides_whose_probability():
     y = RNG.integers(0, 3, 150)
     assert spiegelhalter(y, Q, target=2).statistic == pytest.approx(spiegelhalter((y == 2).astype(int), Q[:, 2]).statistic)
     right = (Q.argmax(axis=1) == y).astype(int)
-    assert spiegelhalter(y, Q, target="top").statistic == pytest.approx(spiegelhalter(right, Q.max(axis=1)).statistic)
+    assert spiegelhalter(y, Q, target="answer").statistic == pytest.approx(spiegelhalter(right, Q.max(axis=1)).statistic)
     # Nothing changes when the two classes trade places.
     assert spiegelhalter(Y, P, target=0).statistic == pytest.approx(spiegelhalter(Y, P).statistic)

@@ -27,7 +27,7 @@ class ConfidenceHistogram(Record):
     wrong: np.ndarray
 
 
-def _of(record: Predictions, *, target: Any = "top", n_bins: int = 20) -> ConfidenceHistogram:
+def _of(record: Predictions, *, target: Any = "answer", n_bins: int = 20) -> ConfidenceHistogram:
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     score, hit = target_pair(record, target)
@@ -38,7 +38,7 @@ def _of(record: Predictions, *, target: Any = "top", n_bins: int = 20) -> Confid
 
 @on_record(_of)
 def confidence_histogram(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", n_bins: int = 20, sample_weight: ArrayLike | None = None, classes:
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None, classes:
     ArrayLike | None = None, inputs: str = "probability"
 ) -> ConfidenceHistogram:  # fmt: skip
     """Count right and wrong predictions in bins of the confidence.
@@ -47,8 +47,8 @@ def confidence_histogram(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : "top", or a class label
-        "top" counts the predicted label's probability, right or wrong; a class, that class's probability, of the class or not.
+    target : {"answer", "event"} or a class label
+        "answer" counts the predicted label's probability, right or wrong; a class, that class's probability, of the class or not.
     n_bins : int, default 20
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.

@@ -29,7 +29,7 @@ class IsotonicCurve(Record):
     high: np.ndarray
 
 
-def _of(record: Predictions, *, target: Any = "top", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
+def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
     score, hit = target_pair(record, target)
     weight, rng = record.weights, null_generator(random_state)
     unique, mass, mean = pool_ties(score, hit, weight)
@@ -42,7 +42,7 @@ def _of(record: Predictions, *, target: Any = "top", level: float = 0.95, n_draw
 
 @on_record(_of)
 def isotonic_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
     sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> IsotonicCurve:  # fmt: skip
     """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
@@ -51,7 +51,7 @@ def isotonic_curve(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
     level : float, default 0.95
         Of the consistency band: the share of curves of calibrated scores that lie in it, at each score by itself.
     n_draws : int, default 200
@@ -82,7 +82,7 @@ def isotonic_curve(
 
     Examples
     --------
-    >>> curve = isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="positive")
+    >>> curve = isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="event")
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """

@@ -68,7 +68,7 @@ def _binned(score, weight, resolution, n_bins, strategy):
 
 
 def _of(
-    record: Predictions, *, target: Any = "top", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
+    record: Predictions, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
 ) -> ReliabilityCurve:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options)
@@ -76,7 +76,7 @@ def _of(
 
 @on_record(_of)
 def reliability_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level:
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level:
     float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> ReliabilityCurve:  # fmt: skip
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
@@ -85,8 +85,8 @@ def reliability_curve(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : "top", or a class label
-        "top" bins the predicted label's probability against its being right; a class, that class's probability against its share.
+    target : {"answer", "event"} or a class label
+        "answer" bins the predicted label's probability against its being right; a class, that class's probability against its share.
     n_bins : int, default 15
     strategy : {"width", "mass"}
     band : {"wilson", "clopper-pearson", "consistency"}

@@ -32,7 +32,7 @@ class SmoothCurve(Record):
 
 
 def _of(
-    record: Predictions, *, target: Any = "top", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200
+    record: Predictions, *, target: Any = "answer", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200
 ) -> SmoothCurve:
     if bandwidth is not None and not bandwidth > 0.0:
         raise InputError(f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule.")
@@ -58,7 +58,7 @@ def _of(
 
 @on_record(_of)
 def smooth_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "top", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200,
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200,
     sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
 ) -> SmoothCurve:  # fmt: skip
     r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected at 0 and 1.
@@ -69,7 +69,7 @@ def smooth_curve(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
     bandwidth : float, optional
         Standard deviation h of the kernel; by default Silverman's rule on the scores, at least 0.005.
     level : float, default 0.95
@@ -97,7 +97,7 @@ def smooth_curve(
 
     Examples
     --------
-    >>> curve = smooth_curve([0, 1] * 50, [0.25, 0.75] * 50, target="positive", bandwidth=0.05)
+    >>> curve = smooth_curve([0, 1] * 50, [0.25, 0.75] * 50, target="event", bandwidth=0.05)
     >>> float(curve.accuracy[0].round(2)), float(curve.accuracy[-1].round(2))
     (0.0, 1.0)
     """

@@ -42,7 +42,12 @@ class CalibrationErrorBound:
 
 
 def _of(
-    record: Predictions, *, delta: float = 0.05, n_bins: int = 15, target: Any = "top", method: Literal["hoeffding", "paper"] = "hoeffding"
+    record: Predictions,
+    *,
+    delta: float = 0.05,
+    n_bins: int = 15,
+    target: Any = "answer",
+    method: Literal["hoeffding", "paper"] = "hoeffding",
 ) -> CalibrationErrorBound:
     if not 0.0 < delta < 1.0:
         raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
@@ -63,7 +68,7 @@ def _of(
 
 @on_record(_of)
 def calibration_error_bound(
-    y_true: ArrayLike, P: ArrayLike, *, delta: float = 0.05, n_bins: int = 15, target: Any = "top",
+    y_true: ArrayLike, P: ArrayLike, *, delta: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
     inputs: str = "probability",
 ) -> CalibrationErrorBound:  # fmt: skip
@@ -83,7 +88,7 @@ def calibration_error_bound(
         Probability with which the bound may fail.
     n_bins : int, default 15
         Equal-width bins, fixed in advance.
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
     method : {"hoeffding", "paper"}
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.

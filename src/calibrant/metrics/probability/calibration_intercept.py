@@ -22,7 +22,7 @@ class CalibrationIntercept(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "positive"
+    target : {"answer", "event"} or a class label, default "event"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     Notes
@@ -41,7 +41,7 @@ class CalibrationIntercept(PairMetric):
     -1.0986
     """
 
-    target: Any = "positive"
+    target: Any = "event"
 
     name: ClassVar[str] = "calibration intercept"
     direction: ClassVar = "none"
@@ -49,12 +49,12 @@ class CalibrationIntercept(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="top")]
+        return [cls(), cls(target="answer")]
 
     @property
     def exceptions(self):
         """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
-        alike = ("one_row", "one_class_only") if self.target == "positive" else ("one_row",)
+        alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
         return {**dict.fromkeys(alike, NOT_DEFINED), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
 
     def _pair_value(self, score, hit, weight):

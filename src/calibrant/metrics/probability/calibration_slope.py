@@ -21,7 +21,7 @@ class CalibrationSlope(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "positive"
+    target : {"answer", "event"} or a class label, default "event"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     Notes
@@ -42,7 +42,7 @@ class CalibrationSlope(PairMetric):
     0.386
     """
 
-    target: Any = "positive"
+    target: Any = "event"
 
     name: ClassVar[str] = "calibration slope"
     direction: ClassVar = "none"
@@ -50,12 +50,12 @@ class CalibrationSlope(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="top")]
+        return [cls(), cls(target="answer")]
 
     @property
     def exceptions(self):
         """Where all outcomes are alike, which for the top label is not where all labels are, or the scores separate them."""
-        names = ("one_row", "constant_scores", "exact_zero_and_one") + (("one_class_only",) if self.target == "positive" else ())
+        names = ("one_row", "constant_scores", "exact_zero_and_one") + (("one_class_only",) if self.target == "event" else ())
         return dict.fromkeys(names, NOT_DEFINED)
 
     def _pair_value(self, score, hit, weight):

@@ -29,7 +29,7 @@ class DebiasedCalibrationError(BinnedCalibrationError):
         (ties never split).
     norm : {1, 2}, default 2
         2 as above; 1: twice the plain error less the mean of the plain error of bins drawn around it, in closed form.
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     Notes
@@ -47,23 +47,23 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     --------
     >>> p = [0.2] * 20 + [0.8] * 20
     >>> y = ([0] * 8 + [1] * 2) * 2 + ([1] * 8 + [0] * 2) * 2
-    >>> debiased_calibration_error(y, p, target="positive")
+    >>> debiased_calibration_error(y, p, target="event")
     0.0
     """
 
     strategy: Literal["width", "mass"] = "mass"
     norm: Literal[1, 2, "max"] = 2
-    target: Any = "top"
+    target: Any = "answer"
 
     name: ClassVar[str] = "debiased calibration error"
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(norm=1, target="positive"), cls(strategy="width", n_bins=10)]
+        return [cls(), cls(norm=1, target="event"), cls(strategy="width", n_bins=10)]
 
     @property
     def binary_only(self):
-        return self.target == "positive"
+        return self.target == "event"
 
     def _check(self):
         super()._check()

@@ -24,7 +24,7 @@ class IntegratedCalibrationIndex(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "positive"
+    target : {"answer", "event"} or a class label, default "event"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     quantile : float, optional
         A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9 ``calibration_e90``, 1 the largest (Emax).
@@ -51,7 +51,7 @@ class IntegratedCalibrationIndex(PairMetric):
     (0.3, 0.2, 0.4)
     """
 
-    target: Any = "positive"
+    target: Any = "event"
     quantile: float | None = None
     span: float = 0.75
 
@@ -65,7 +65,7 @@ class IntegratedCalibrationIndex(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="top", quantile=0.9)]
+        return [cls(), cls(target="answer", quantile=0.9)]
 
     def _check(self):
         if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:

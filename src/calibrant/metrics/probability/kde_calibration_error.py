@@ -24,7 +24,7 @@ class KdeCalibrationError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     norm : {1, 2}
         The power d.
@@ -43,7 +43,7 @@ class KdeCalibrationError(PairMetric):
     Examples
     --------
     >>> p = [0.1, 0.3, 0.5, 0.7, 0.9]
-    >>> round(kde_calibration_error([0, 0, 1, 1, 1], p, target="positive"), 1)
+    >>> round(kde_calibration_error([0, 0, 1, 1, 1], p, target="event"), 1)
     0.3
     """
 
@@ -55,7 +55,7 @@ class KdeCalibrationError(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="positive", norm=2)]
+        return [cls(), cls(target="event", norm=2)]
 
     def _check(self):
         if self.norm not in (1, 2):

@@ -18,7 +18,7 @@ class KsCalibrationError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     Notes
@@ -33,7 +33,7 @@ class KsCalibrationError(PairMetric):
 
     Examples
     --------
-    >>> round(ks_calibration_error([1, 0], [0.9, 0.8], target="positive"), 3)
+    >>> round(ks_calibration_error([1, 0], [0.9, 0.8], target="event"), 3)
     0.4
     """
 

@@ -19,7 +19,7 @@ class MaximumMeanCalibrationError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     width : float, default 0.4
         The kernel's width h, at least 0.005.
@@ -36,7 +36,7 @@ class MaximumMeanCalibrationError(PairMetric):
 
     Examples
     --------
-    >>> round(maximum_mean_calibration_error([1, 0], [0.9, 0.9], target="positive"), 3)
+    >>> round(maximum_mean_calibration_error([1, 0], [0.9, 0.9], target="event"), 3)
     0.4
     """
 
@@ -48,7 +48,7 @@ class MaximumMeanCalibrationError(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="positive", width=0.1)]
+        return [cls(), cls(target="event", width=0.1)]
 
     def _check(self):
         if not self.width >= 0.005:

@@ -18,7 +18,7 @@ class RefinementError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     score : {"brier", "log"}
         The squared error (p - c)^2, or the log loss.
@@ -35,11 +35,11 @@ class RefinementError(PairMetric):
 
     Examples
     --------
-    >>> refinement_error([0, 1, 0, 1], [0.1, 0.2, 0.2, 0.3], target="positive")
+    >>> refinement_error([0, 1, 0, 1], [0.1, 0.2, 0.2, 0.3], target="event")
     0.125
     """
 
-    target: Any = "top"
+    target: Any = "answer"
     score: Literal["brier", "log"] = "brier"
 
     name: ClassVar[str] = "refinement error"
@@ -49,11 +49,11 @@ class RefinementError(PairMetric):
     @property
     def exceptions(self):
         """Certain and wrong every time is as well refined, for the top label, as certain and right: recalibration mends it."""
-        return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "top" else {}
+        return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "answer" else {}
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="positive", score="log")]
+        return [cls(), cls(target="event", score="log")]
 
     def _check(self):
         if self.score not in ("brier", "log"):

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._support.deprecation import renamed_value
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import read
@@ -35,7 +36,7 @@ class ScoreDecomposition:
 
 
 def brier_decomposition(
-    y_true, P, *, target="all", sample_weight=None, classes=None, inputs="probability"
+    y_true, P, *, target="classes", sample_weight=None, classes=None, inputs="probability"
 ) -> ScoreDecomposition:  # fmt: skip
     r"""The Brier score as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
 
@@ -47,8 +48,8 @@ def brier_decomposition(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : "all", "top", "positive", or a class label
-        "all" adds up the classes, each with its own isotonic fit: the sum is the multiclass ``brier_score``. The others decompose
+    target : {"classes", "answer", "event"} or a class label
+        "classes" adds up the classes, each with its own isotonic fit: the sum is the multiclass ``brier_score``. The others decompose
         the squared error of one probability, which for two classes is half of it.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
@@ -74,7 +75,7 @@ def brier_decomposition(
 
     Examples
     --------
-    >>> parts = brier_decomposition([0, 1, 0, 1], [0.1, 0.6, 0.6, 0.9], target="positive")
+    >>> parts = brier_decomposition([0, 1, 0, 1], [0.1, 0.6, 0.6, 0.9], target="event")
     >>> round(parts.score, 3), round(parts.miscalibration, 3), parts.discrimination, parts.uncertainty
     (0.135, 0.01, 0.125, 0.25)
     """
@@ -82,7 +83,7 @@ def brier_decomposition(
 
 
 def log_loss_decomposition(
-    y_true, P, *, target="top", sample_weight=None, classes=None, inputs="probability"
+    y_true, P, *, target="answer", sample_weight=None, classes=None, inputs="probability"
 ) -> ScoreDecomposition:  # fmt: skip
     """The log loss of one probability as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
 
@@ -90,8 +91,8 @@ def log_loss_decomposition(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : "top", "positive", or a class label
-        Whose probability. There is no "all": isotonic fits of several classes do not sum to 1, so they have no log loss together.
+    target : {"answer", "event"} or a class label
+        Whose probability. There is no "classes": isotonic fits of several classes do not sum to 1, so they have no log loss together.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -116,7 +117,7 @@ def log_loss_decomposition(
 
     Examples
     --------
-    >>> parts = log_loss_decomposition([0, 1, 0, 1], [0.1, 0.5, 0.5, 0.9], target="positive")
+    >>> parts = log_loss_decomposition([0, 1, 0, 1], [0.1, 0.5, 0.5, 0.9], target="event")
     >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
     0.0
     """
@@ -127,7 +128,11 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
     if record.labels is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
-    if not (score == "brier" and isinstance(target, str) and target == "all"):
+    if score == "brier":
+        target = renamed_value("target", target, {"all": "classes"}, since="0.1")
+        if isinstance(target, str) and target == "classes" and target in record.classes.tolist():
+            raise InputError('target="classes" is the name of a question and of a class; give the class another name.')
+    if not (score == "brier" and isinstance(target, str) and target == "classes"):
         return ScoreDecomposition(*corp(*target_pair(record, target), record.weights, score))
     parts = [
         corp(record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weights, score) for k in range(record.n_classes)

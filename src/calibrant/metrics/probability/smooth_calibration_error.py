@@ -24,7 +24,7 @@ class SmoothCalibrationError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     Notes
@@ -40,7 +40,7 @@ class SmoothCalibrationError(PairMetric):
 
     Examples
     --------
-    >>> round(smooth_calibration_error([1, 0], [0.9, 0.8], target="positive"), 2)
+    >>> round(smooth_calibration_error([1, 0], [0.9, 0.8], target="event"), 2)
     0.35
     """
 

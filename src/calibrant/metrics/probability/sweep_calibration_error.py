@@ -23,7 +23,7 @@ class SweepCalibrationError(PairMetric):
 
     Parameters
     ----------
-    target : {"top", "positive"} or a class label, default "top"
+    target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     norm : {1, 2}
         The power p.
@@ -41,7 +41,7 @@ class SweepCalibrationError(PairMetric):
 
     Examples
     --------
-    >>> round(sweep_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], target="positive"), 3)
+    >>> round(sweep_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], target="event"), 3)
     0.35
     """
 
@@ -53,7 +53,7 @@ class SweepCalibrationError(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="positive", norm=2)]
+        return [cls(), cls(target="event", norm=2)]
 
     def _check(self):
         if self.norm not in (1, 2):

@@ -14,7 +14,7 @@ __all__ = ["hosmer_lemeshow_test"]
 
 
 def hosmer_lemeshow_test(
-    y_true, P, *, n_bins=10, fitted=False, target: Any = "positive", sample_weight=None, classes=None, inputs="probability"
+    y_true, P, *, n_bins=10, fitted=False, target: Any = "event", sample_weight=None, classes=None, inputs="probability"
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by observed against expected hits in bins of equal weight.
 
@@ -30,7 +30,7 @@ def hosmer_lemeshow_test(
         Ties are never split, so there may be fewer.
     fitted : bool, default False
         The model was fitted on these very rows: two degrees of freedom fewer.
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.

@@ -12,7 +12,7 @@ __all__ = ["spiegelhalter_test"]
 
 
 def spiegelhalter_test(
-    y_true, P, *, target: Any = "positive", sample_weight=None, classes=None, inputs="probability"
+    y_true, P, *, target: Any = "event", sample_weight=None, classes=None, inputs="probability"
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the Brier score against what it would be if the probabilities were true.
 
@@ -24,7 +24,7 @@ def spiegelhalter_test(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.

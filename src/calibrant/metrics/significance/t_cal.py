@@ -17,7 +17,7 @@ FINEST = 18
 
 
 def t_cal_test(
-    y_true, P, *, target: Any = "top", n_draws=500, random_state=0, sample_weight=None, classes=None, inputs="probability"
+    y_true, P, *, target: Any = "answer", n_draws=500, random_state=0, sample_weight=None, classes=None, inputs="probability"
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
 
@@ -30,7 +30,7 @@ def t_cal_test(
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    target : {"top", "positive"} or a class label
+    target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     n_draws : int, default 500
         The p-value is a multiple of 1 / (n_draws + 1).
@@ -60,7 +60,7 @@ def t_cal_test(
 
     Examples
     --------
-    >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="positive").p_value < 0.01
+    >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="event").p_value < 0.01
     True
     """
     if not (isinstance(n_draws, int) and n_draws >= 19):

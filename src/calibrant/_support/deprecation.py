@@ -1,0 +1,91 @@
+"""Names of earlier versions: each works for one version more, and warns at the user's line with what to write instead."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from calibrant.errors import OldNameWarning, warn
+
+__all__ = ["RenamedAttribute", "renamed_arguments", "renamed_value", "warn_renamed"]
+
+Function = TypeVar("Function", bound=Callable)
+
+
+def warn_renamed(old: str, new: str, since: str) -> None:
+    """Warn that ``old`` is called ``new`` since that version, "0.1"; the old name goes with the next one, "0.2"."""
+    major, minor = since.split(".")
+    warn(f"{old} is called {new} since version {since} and goes in {major}.{int(minor) + 1}; write {new}.", OldNameWarning)
+
+
+def renamed_value(argument: str, value: Any, names: Mapping[str, str], since: str) -> Any:
+    """The value of an option under today's name; an old one warns, and whatever is no old name is given back as it is.
+
+    Examples
+    --------
+    >>> renamed_value("target", "answer", {"top": "answer"}, since="0.1")
+    'answer'
+    """
+    if not isinstance(value, str) or value not in names:
+        return value
+    warn_renamed(f'{argument}="{value}"', f'{argument}="{names[value]}"', since)
+    return names[value]
+
+
+def renamed_arguments(since: str, **names: str) -> Callable[[Function], Function]:
+    """A decorator: keywords ``old=`` are taken as ``new=`` and warn; both at once raise TypeError.
+
+    The signature stays that of today's names, also for scikit-learn's ``get_params`` where an ``__init__`` is decorated.
+
+    Examples
+    --------
+    >>> @renamed_arguments("0.1", loss="objective")
+    ... def fit(*, objective="log_loss"):
+    ...     return objective
+    >>> fit(objective="brier")
+    'brier'
+    """
+
+    def decorate(function):
+        @wraps(function)
+        def renamed(*args, **kwargs):
+            for old, new in names.items():
+                if old in kwargs:
+                    if new in kwargs:
+                        raise TypeError(f"{function.__qualname__}() got both {new}= and its old name {old}=; leave {old}= out.")
+                    warn_renamed(f"{old}=", f"{new}=", since)
+                    kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        renamed.__signature__ = inspect.signature(function)
+        # scikit-learn reads the parameters of an estimator from here, where it is set.
+        renamed.deprecated_original = function
+        return renamed
+
+    return decorate
+
+
+class RenamedAttribute:
+    """An old name of an attribute or method: ``old = RenamedAttribute("new", since="0.1")`` in the class's body.
+
+    Examples
+    --------
+    >>> class Metric:
+    ...     key = "ece"
+    ...     short_name = RenamedAttribute("key", since="0.1")
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", OldNameWarning)
+    ...     Metric().short_name
+    'ece'
+    """
+
+    def __init__(self, new: str, since: str):
+        self.new, self.since = new, since
+
+    def __set_name__(self, owner, name):
+        self.old = name
+
+    def __get__(self, instance, owner):
+        warn_renamed(f"{owner.__name__}.{self.old}", f"{owner.__name__}.{self.new}", self.since)
+        return getattr(owner if instance is None else instance, self.new)
