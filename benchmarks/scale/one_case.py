@@ -76,7 +76,7 @@ def answer(case, files):
     import calibrant as cb
 
     columns = cb.evaluate(files, score="score", predicted="predicted", by="slice", n_bins=BINS, engine=case).columns()
-    return np.stack([columns[name] for name in ("n", "ece", "confidence_log_loss", "confidence_brier")], axis=1)
+    return np.stack([columns[name] for name in ("n", "ece", "confidence_log_loss", "confidence_brier_score")], axis=1)
 
 
 def main(case, workers, files):

@@ -44,7 +44,7 @@ def calibrant_together(name):
     from calibrant import metrics
 
     chosen = [metrics.expected_calibration_error, metrics.log_loss, metrics.brier_score]
-    return lambda y, P: metrics.compute(chosen, y, P)["ECE"]
+    return lambda y, P: metrics.compute(chosen, y, P)["ece"]
 
 
 def torchmetrics_metric(name):

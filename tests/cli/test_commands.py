@@ -6,6 +6,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.cli.gate import Gate
+from calibrant.errors import OldNameWarning
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def test_report_on_a_test_file_with_columns_in_another_order(run, npz, predictio
 
 
 @pytest.mark.parametrize(
-    ("gate", "code"), [("ece>0.02", 3), ("ece < 0.02", 0), ("after.ece>0.1", 0), ("accuracy<=0.99", 3), ("brier>=5", 0)]
+    ("gate", "code"), [("ece>0.02", 3), ("ece < 0.02", 0), ("after.ece>0.1", 0), ("accuracy<=0.99", 3), ("brier_score>=5", 0)]
 )
 def test_gates(run, npz, gate, code):
     result = run("report", npz, "--fail-if", gate, code=code)
@@ -129,13 +131,19 @@ def test_gates(run, npz, gate, code):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(("old", "key"), [("brier", "brier_score"), ("positive_class_ece", "event_ece"), ("spread_of_std", "c_v")])
+def test_an_old_key_in_a_gate_warns_with_the_new_one(old, key):
+    with pytest.warns(OldNameWarning, match=f"--fail-if {old} is called --fail-if {key} since version 0.1"):
+        assert Gate.parse(f"after.{old}>1").metric == key
+
+
 @pytest.mark.parametrize("gate", ["ec>0.02", "ece=0.02", "ece>x", "ece", "__import__>1"])
 def test_unreadable_gates_are_wrong_usage(run, npz, gate):
     assert "a gate reads" in run("report", npz, "--fail-if", gate, code=2).output
 
 
 def test_a_gate_on_what_was_not_measured(run, npz):
-    assert "does not have" in run("report", npz, "--fail-if", "positive_class_ece>0.1", code=1).output
+    assert "does not have" in run("report", npz, "--fail-if", "event_ece>0.1", code=1).output
 
 
 def test_nothing_is_overwritten_without_force(run, npz, tmp_path):

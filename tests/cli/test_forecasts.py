@@ -105,7 +105,7 @@ def test_outputs_by_name(run, forecasts, tmp_path):
     assert "x" in result
     assert (
         "interval calibration error of x before"
-        in run("report", path, "--method", "std", "--fail-if", "interval_error>0.05", code=3).stderr
+        in run("report", path, "--method", "std", "--fail-if", "interval_calibration_error>0.05", code=3).stderr
     )
 
 

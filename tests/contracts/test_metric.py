@@ -19,6 +19,7 @@ Y = (RNG.random(600) < P).astype(int)
 @dataclass(frozen=True, repr=False)
 class HitsPerConfidence(RatioMetric):
     name: ClassVar[str] = "hits per confidence"
+    key: ClassVar[str] = "hits_per_confidence"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, float("inf"))
 
@@ -29,6 +30,7 @@ class HitsPerConfidence(RatioMetric):
 @dataclass(frozen=True, repr=False)
 class LargestConfidence(WholeMetric):
     name: ClassVar[str] = "largest confidence"
+    key: ClassVar[str] = "largest_confidence"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, 1.0)
 

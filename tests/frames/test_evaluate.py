@@ -68,7 +68,7 @@ def test_scores_alone_give_the_losses_of_the_confidence(logs, whole):
     right, score = (whole["predicted"] == whole["label"]).astype(int), whole["score"].to_numpy()
     assert found["ece"] == pytest.approx(_in_memory(whole)["ece"], abs=1e-6)
     assert found["confidence_log_loss"] == pytest.approx(metrics.log_loss(right, score), abs=1e-9)
-    assert found["confidence_brier"] == pytest.approx(metrics.brier_score(right, score, scale_by_half=True), abs=1e-9)
+    assert found["confidence_brier_score"] == pytest.approx(metrics.brier_score(right, score, scale_by_half=True), abs=1e-9)
 
 
 def test_equal_mass_bins_are_within_their_bound(logs, whole):

@@ -12,10 +12,10 @@ Y = RNG.integers(0, 10, len(P))
 def test_equals_the_metrics_one_by_one():
     chosen = [metrics.log_loss, metrics.brier_score, metrics.expected_calibration_error]
     together = metrics.compute(chosen, Y, P)
-    assert together == {m.name: m(Y, P) for m in chosen}
+    assert together == {m.key: m(Y, P) for m in chosen}
 
 
-def test_two_metrics_of_one_name_are_told_apart():
+def test_two_metrics_of_one_key_are_told_apart():
     ece = metrics.expected_calibration_error
     assert len(metrics.compute([ece, ece.with_options(n_bins=5), ece.with_options(strategy="mass")], Y, P)) == 3
 

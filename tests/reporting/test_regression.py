@@ -75,7 +75,7 @@ def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
     fitted = cb.IntervalCalibration().fit(mean[:1000], y[:1000], std=shuffled[:1000])
     found = summarise(y[1000:], mean[1000:], shuffled[1000:], calibrator=fitted, n_resamples=100)
     rows = by_key(found)
-    assert rows["interval_error"]["after"]["value"] < 0.03
+    assert rows["interval_calibration_error"]["after"]["value"] < 0.03
     assert rows["ence"]["after"]["value"] > 0.3
     assert found["outputs"][0]["std_regions"][0]["low"] > 0.0
 

@@ -42,7 +42,7 @@ def test_numbers_are_those_of_the_metrics(sharp):
     for key, metric in [
         ("accuracy", metrics.accuracy),
         ("log_loss", metrics.log_loss),
-        ("brier", metrics.brier_score),
+        ("brier_score", metrics.brier_score),
         ("ece", metrics.expected_calibration_error),
         ("classwise_ece", metrics.classwise_calibration_error),
     ]:

@@ -444,6 +444,7 @@ class Spherical(MeanMetric):
 
     power: float = 2.0
     name: ClassVar[str] = "spherical"
+    key: ClassVar[str] = "spherical"
     direction: ClassVar = "maximize"
     range: ClassVar = (0.0, 1.0)
     proper: ClassVar[bool] = True
@@ -458,6 +459,7 @@ class Linear(Spherical):
     """Declares itself proper, and is not."""
 
     name: ClassVar[str] = "linear"
+    key: ClassVar[str] = "linear"
 
     def _losses(self, record):
         return record.probabilities[np.arange(len(record)), record.labels]

@@ -17,6 +17,7 @@ class IntervalScore(RegressionMeanMetric):
     """An honest one (Winkler): width of the 80 % interval, and ten times how far y is outside it."""
 
     name: ClassVar[str] = "interval score"
+    key: ClassVar[str] = "interval_score"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     proper: ClassVar[bool] = True

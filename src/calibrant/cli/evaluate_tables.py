@@ -23,7 +23,7 @@ from calibrant.frames.evaluate import evaluate
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "table_options", "write_result"]
 
 SHOWN = (
-    "n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier", "ece", "ece_bound",
+    "n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier_score", "ece", "ece_bound",
     "nll", "crps", "rmse", "mae", "coverage", "width", "ence",
 )  # fmt: skip
 

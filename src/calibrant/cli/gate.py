@@ -6,15 +6,21 @@ from dataclasses import dataclass
 
 import click
 
+from calibrant._support.deprecation import warn_renamed
 from calibrant.errors import InputError
 from calibrant.reporting.regression.scores import METRICS
+from calibrant.reporting.scores import KEYS
 
 __all__ = ["FAILED", "Gate", "GateType"]
 
 #: Exit code of a failed gate.
 FAILED = 3
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-CLASS_METRICS = ("accuracy", "log_loss", "brier", "ece", "classwise_ece", "positive_class_ece")
+#: Old key -> key.
+OLD_KEYS = {
+    "brier": "brier_score", "positive_class_ece": "event_ece", "interval_error": "interval_calibration_error", "pinball": "pinball_loss",
+    "spread_of_std": "c_v",
+}  # fmt: skip
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([a-z_]+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 
@@ -37,16 +43,19 @@ class Gate:
         Gate(when='before', metric='ece', sign='>', bound=0.02)
         """
         match = GRAMMAR.fullmatch(text)
-        if match is None or match[2] not in (*CLASS_METRICS, *METRICS):
+        key = None if match is None else OLD_KEYS.get(match[2], match[2])
+        if match is None or key not in (*KEYS, *METRICS):
             raise ValueError(
-                f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(CLASS_METRICS)}, '
+                f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(KEYS)}, '
                 f"or of forecasts {', '.join(METRICS)}; got {text!r}"
             )
         try:
             bound = float(match[4])
         except ValueError:
             raise ValueError(f"{match[4]!r} in {text!r} is not a number") from None
-        return cls(match[1] or "before", match[2], match[3], bound)
+        if key != match[2]:
+            warn_renamed(f"--fail-if {match[2]}", f"--fail-if {key}", since="0.1")
+        return cls(match[1] or "before", key, match[3], bound)
 
     def reason(self, summary):
         """Why it fails, in one line, for the first output that does; None when it passes."""

@@ -11,6 +11,7 @@ import calibrant
 from calibrant.cli.apply import apply
 from calibrant.cli.demo import demo
 from calibrant.cli.evaluate import evaluate
+from calibrant.cli.extensions import import_extensions
 from calibrant.cli.fit import fit
 from calibrant.cli.list_methods import list_methods
 from calibrant.cli.monitor import monitor
@@ -95,8 +96,11 @@ def group():
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
 
+    Packages that add methods of their own are imported, by their entry points.
+
     Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed, or an alarm with --fail; 130 interrupted.
     """
+    import_extensions()
 
 
 for command in (demo, evaluate, report, fit, apply, monitor, list_methods):

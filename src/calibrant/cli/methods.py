@@ -1,9 +1,10 @@
-"""Calibrators by name: all that calibrant exports, discovered, so that a new one needs no line here."""
+"""Calibrators by name: all that calibrant exports and all that others registered, discovered, so that a new one needs no line here."""
 
 import inspect
 import re
 
 import calibrant
+from calibrant._support.registry import key_of, registered
 from calibrant.errors import InputError
 from calibrant.wrap.as_calibrator import as_calibrator
 
@@ -25,8 +26,8 @@ def methods(target="classes") -> dict:
     """Name to a function of no arguments that makes the calibrator.
 
     A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
-    that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. Those that cannot be made without
-    arguments (wrappers) or need a reference set are left out.
+    that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. What others registered has its package
+    before the name, "package:name". Those that cannot be made without arguments (wrappers) or need a reference set are left out.
 
     Examples
     --------
@@ -38,13 +39,13 @@ def methods(target="classes") -> dict:
     ConfidenceCalibrator(map=Isotonic())
     """
     found = {}
-    for cls in _exported(calibrant.Calibrator):
+    for cls in _offered(calibrant.Calibrator):
         if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and _takes_arrays(cls()):
-            name = _kebab(cls.__name__)
+            name = _name(cls)
             found[RENAMED.get(name, name)] = cls
-    for cls in _exported(calibrant.Map):
+    for cls in _offered(calibrant.Map):
         if _makes_itself(cls):
-            found[_kebab(cls.__name__)] = _with_map(cls, TARGETS[target])
+            found[_name(cls)] = _with_map(cls, TARGETS[target])
     return dict(sorted(found.items()))
 
 
@@ -56,7 +57,7 @@ def regression_methods() -> dict:
     >>> regression_methods()["std"]()
     StdScaling()
     """
-    return dict(sorted((_kebab(cls.__name__), cls) for cls in _exported(calibrant.RegressionCalibrator) if _makes_itself(cls)))
+    return dict(sorted((_name(cls), cls) for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls)))
 
 
 def make(name, task="classification", target="classes"):
@@ -73,9 +74,10 @@ def make(name, task="classification", target="classes"):
     return found[name]()
 
 
-def _exported(base):
+def _offered(base):
     exported = (getattr(calibrant, name) for name in calibrant.__all__)
-    return [c for c in exported if isinstance(c, type) and issubclass(c, base) and c is not base and not inspect.isabstract(c)]
+    ours = [c for c in exported if isinstance(c, type) and issubclass(c, base) and c is not base]
+    return [c for c in (*ours, *registered(base)) if not inspect.isabstract(c)]
 
 
 def _makes_itself(cls):
@@ -90,6 +92,12 @@ def _takes_arrays(calibrator):
 
 def _with_map(cls, wrapped):
     return lambda: wrapped(cls())
+
+
+def _name(cls):
+    """Of ours the class's name in kebab case; of others "package:name", which is never one of ours."""
+    package, _, name = key_of(cls).rpartition(":")
+    return f"{package}:{_kebab(name)}" if package else _kebab(name)
 
 
 def _kebab(name):

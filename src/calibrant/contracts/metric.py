@@ -30,7 +30,10 @@ class Metric:
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
     """
 
+    #: The name shown to people.
     name: ClassVar[str]
+    #: The name in keys, columns and gates: "ece"; the one place where it is said.
+    key: ClassVar[str]
     direction: ClassVar[Literal["minimize", "maximize", "none"]]
     range: ClassVar[tuple[float, float]]
     task: ClassVar[str] = "classification"

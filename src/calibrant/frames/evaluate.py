@@ -74,8 +74,8 @@ def evaluate(
     -----
     Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation (1e-9). Memory is (slices x predicted
     classes x bins), never rows. Columns of ``score=`` alone give the losses of the confidence (``confidence_log_loss``,
-    ``confidence_brier``), not those of all probabilities. ENCE and UCE are those of the metrics with ``cells=32``: bins of equal weight
-    by std whose edges are off by at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
+    ``confidence_brier_score``), not those of all probabilities. ENCE and UCE are those of the metrics with ``cells=32``: bins of equal
+    weight by std whose edges are off by at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
 
     Examples
     --------

@@ -91,9 +91,9 @@ def _numbers(bins, sums, score_only):
     n, right = sums[:, 0], sums[:, 1]
     out = {"n": n, "confidence": quotient(bins[..., 1].sum(axis=-1), n)}
     # Of the score alone, the losses are those of "right" as a binary outcome: another number, so another name.
-    names = ("confidence_log_loss", "confidence_brier") if score_only else ("log_loss", "brier_score")
+    names = (f"confidence_{log_loss.key}", f"confidence_{brier_score.key}") if score_only else (log_loss.key, brier_score.key)
     wanted = (
-        ("accuracy", accuracy, [n, right, right]),
+        (accuracy.key, accuracy, [n, right, right]),
         (names[0], log_loss, [n, *sums[:, 2:4].T]),
         (names[1], brier_score, [n, *sums[:, 4:6].T]),
     )

@@ -45,9 +45,10 @@ class ForecastEvaluation(Sliced):
             totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
             low, high = metric.limits(totals, 0.95)
             out |= {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
+        ence = sketched(self.n_bins)
         uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
         gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
         return out | {
-            "ence": sketched(self.n_bins).finalise(bins), "uce": uce.finalise(gaps),
-            "interval_calibration_error": interval_calibration_error.finalise(rest[:, None]),
+            ence.key: ence.finalise(bins), uce.key: uce.finalise(gaps),
+            interval_calibration_error.key: interval_calibration_error.finalise(rest[:, None]),
         }  # fmt: skip

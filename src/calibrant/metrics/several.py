@@ -26,7 +26,7 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
     Returns
     -------
     dict
-        The value of each metric by its ``name`` (its ``repr`` where two share a name); for d outputs an array (d,).
+        The value of each metric by its ``key`` (its ``repr`` where two share a key); for d outputs an array (d,).
 
     Raises
     ------
@@ -37,10 +37,10 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
     --------
     >>> from calibrant.metrics import accuracy, brier_score
     >>> compute([accuracy, brier_score], [0, 1], [[0.75, 0.25], [0.5, 0.5]])
-    {'accuracy': 0.5, 'Brier score': 0.3125}
+    {'accuracy': 0.5, 'brier_score': 0.3125}
     >>> from calibrant.metrics import mean_absolute_error, sharpness
     >>> compute([mean_absolute_error, sharpness], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0])
-    {'MAE': 2.0, 'sharpness': 2.0}
+    {'mae': 2.0, 'sharpness': 2.0}
     """
     metrics = [metric.with_options() for metric in metrics]
     if not metrics:
@@ -50,7 +50,7 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
     record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing)
     found = [_values(metrics, output) for output in record.outputs()]
     values = list(np.array(found).T) if record.several else found[0]
-    names = [metric.name for metric in metrics]
+    names = [metric.key for metric in metrics]
     names = [name if names.count(name) == 1 else repr(metric) for name, metric in zip(names, metrics, strict=True)]
     return dict(zip(names, values, strict=True))
 

@@ -131,9 +131,10 @@ def _alternatives(rows, columns):
 
 COMPARED = {
     "classification": {
-        "log_loss": "Log loss", "brier": "Brier score", "ece": "ECE", "confidence_spread": "Spread", "accuracy": "Accuracy",
+        "log_loss": "Log loss", "brier_score": "Brier score", "ece": "ECE", "confidence_spread": "Spread", "accuracy": "Accuracy",
     },
     "regression": {
-        "crps": "CRPS", "nll": "NLL", "ence": "ENCE", "interval_error": "Interval error", "coverage": "In 90 % intervals", "width": "Width",
+        "crps": "CRPS", "nll": "NLL", "ence": "ENCE", "interval_calibration_error": "Interval error",
+        "coverage": "In 90 % intervals", "width": "Width",
     },
 }  # fmt: skip

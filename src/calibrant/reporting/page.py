@@ -12,7 +12,7 @@ SECTIONS = (
 )  # fmt: skip
 #: Columns of the comparison: key, title, and "number", "percent" or "change".
 COMPARED = (
-    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier", "Brier score", "number"),
+    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
     ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
 )  # fmt: skip
 NOTES = (

@@ -10,10 +10,16 @@ from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.reporting.own_label import as_pair
 
-__all__ = ["score_row", "score_table"]
+__all__ = ["KEYS", "score_row", "score_table"]
 
 #: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 BOOTSTRAP_BUDGET = 4e8
+SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
+#: What tells useful confidences from honest ones; they look at the confidence and whether it was right, and nothing else.
+RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_under_risk_coverage)
+ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
+#: Of all metrics in the table, of two classes or more.
+KEYS = tuple(metric.key for metric in (*SCORES, *ERRORS, *RANKING))
 #: The rankings sort the rows in each resample.
 RANKING_RESAMPLES = 200
 
@@ -25,47 +31,30 @@ def score_table(before, after, *, n_bins=15, level=0.95, n_resamples=1000, rando
     therefore lie outside them; ``estimate`` is the value freed of it.
     """
     rows = [
-        score_row(key, metric, before, after, level, _affordable(metric, before, n_resamples), random_state)
-        for key, metric in _chosen(before.n_classes, n_bins).items()
+        score_row(metric, before, after, level, _affordable(metric, before, n_resamples), random_state)
+        for metric in _chosen(before.n_classes, n_bins)
     ]
     narrow = as_pair(before), None if after is None else as_pair(after)
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(before)))
-    return rows + [score_row(key, metric, *narrow, level, few if few >= 50 else 0, random_state) for key, metric in _ranking().items()]
+    return rows + [score_row(metric, *narrow, level, few if few >= 50 else 0, random_state) for metric in RANKING]
 
 
 def _chosen(n_classes, n_bins):
-    chosen = {
-        "accuracy": metrics.accuracy,
-        "log_loss": metrics.log_loss,
-        "brier": metrics.brier_score,
-        "ece": replace(metrics.expected_calibration_error, n_bins=n_bins),
-    }
-    if n_classes == 2:
-        chosen["positive_class_ece"] = replace(metrics.positive_class_calibration_error, n_bins=n_bins)
-    else:
-        chosen["classwise_ece"] = replace(metrics.classwise_calibration_error, n_bins=n_bins)
-    return chosen
-
-
-def _ranking():
-    """What tells useful confidences from honest ones; they look at the confidence and whether it was right, and nothing else."""
-    return {
-        "confidence_spread": metrics.confidence_spread, "confidence_auroc": metrics.confidence_auroc,
-        "aurc": metrics.area_under_risk_coverage,
-    }  # fmt: skip
+    of_classes = metrics.positive_class_calibration_error if n_classes == 2 else metrics.classwise_calibration_error
+    return [*SCORES, *(replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))]
 
 
 def _affordable(metric, record, n_resamples):
     if isinstance(metric, MeanMetric):
         return n_resamples
-    columns = record.n_classes if metric.name == metrics.classwise_calibration_error.name else 1
+    columns = record.n_classes if metric.key == metrics.classwise_calibration_error.key else 1
     count = int(min(n_resamples, BOOTSTRAP_BUDGET / (len(record) * columns)))
     return count if count >= 100 else 0
 
 
-def score_row(key, metric, before, after, level, n_resamples, random_state) -> dict:
+def score_row(metric, before, after, level, n_resamples, random_state) -> dict:
     """One metric before, after (None: nothing was calibrated) and its change; without an interval where ``n_resamples`` is 0."""
-    row = {"key": key, "name": metric.name, "direction": metric.direction, "proper": metric.proper}
+    row = {"key": metric.key, "name": metric.name, "direction": metric.direction, "proper": metric.proper}
     row["before"] = _with_interval(metric, before, level, n_resamples, random_state)
     row["after"] = None if after is None else _with_interval(metric, after, level, n_resamples, random_state)
     row["change"] = None if after is None else _change(metric, before, after, level, n_resamples, random_state)

@@ -68,6 +68,9 @@ def check_value_is_valid(metric):
 def check_declared_facts(metric):
     """Name, direction and range are declared; the repr rebuilds the metric."""
     assert metric.name, "name must be declared"
+    key = getattr(metric, "key", None)
+    assert isinstance(key, str), f'key must be declared, such as key: ClassVar[str] = "ece"; it is {key!r}'
+    assert key.isidentifier(), f"key must be an identifier; it is {key!r}"
     assert metric.direction in ("minimize", "maximize", "none"), f"direction is {metric.direction!r}"
     assert metric.range[0] < metric.range[1], f"range is {metric.range}"
     assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, "repr must rebuild the metric"

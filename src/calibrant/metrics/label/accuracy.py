@@ -26,6 +26,7 @@ class Accuracy(MeanMetric):
     """
 
     name: ClassVar[str] = "accuracy"
+    key: ClassVar[str] = "accuracy"
     direction: ClassVar = "maximize"
     range: ClassVar = (0.0, 1.0)
     selects: ClassVar[bool] = True

@@ -32,6 +32,7 @@ class AreaUnderRiskCoverage(WholeMetric):
     """
 
     name: ClassVar[str] = "AURC"
+    key: ClassVar[str] = "aurc"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
     selects: ClassVar[bool] = True

@@ -33,6 +33,7 @@ class ConfidenceAuroc(WholeMetric):
     """
 
     name: ClassVar[str] = "AUROC of the confidence"
+    key: ClassVar[str] = "confidence_auroc"
     direction: ClassVar = "maximize"
     range: ClassVar = (0.0, 1.0)
     selects: ClassVar[bool] = True

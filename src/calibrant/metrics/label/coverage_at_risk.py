@@ -35,6 +35,7 @@ class CoverageAtRisk(WholeMetric):
     risk: float = 0.05
 
     name: ClassVar[str] = "coverage at risk"
+    key: ClassVar[str] = "coverage_at_risk"
     direction: ClassVar = "maximize"
     range: ClassVar = (0.0, 1.0)
     selects: ClassVar[bool] = True

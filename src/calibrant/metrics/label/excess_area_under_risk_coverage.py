@@ -30,6 +30,7 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
     """
 
     name: ClassVar[str] = "E-AURC"
+    key: ClassVar[str] = "excess_aurc"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
     exceptions: ClassVar = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}

@@ -30,6 +30,7 @@ class Overconfidence(RatioMetric):
     """
 
     name: ClassVar[str] = "overconfidence"
+    key: ClassVar[str] = "overconfidence"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0

@@ -30,6 +30,7 @@ class Underconfidence(RatioMetric):
     """
 
     name: ClassVar[str] = "underconfidence"
+    key: ClassVar[str] = "underconfidence"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0

@@ -45,6 +45,7 @@ class AdaptiveCalibrationError(WholeMetric):
     threshold: float = 0.0
 
     name: ClassVar[str] = "ACE"
+    key: ClassVar[str] = "ace"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

@@ -35,6 +35,7 @@ class BrierScore(MeanMetric):
     scale_by_half: bool = False
 
     name: ClassVar[str] = "Brier score"
+    key: ClassVar[str] = "brier_score"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 2.0)
     proper: ClassVar[bool] = True

@@ -44,6 +44,7 @@ class CalibrationIntercept(PairMetric):
     target: Any = "event"
 
     name: ClassVar[str] = "calibration intercept"
+    key: ClassVar[str] = "calibration_intercept"
     direction: ClassVar = "none"
     range: ClassVar = (float("-inf"), float("inf"))
 

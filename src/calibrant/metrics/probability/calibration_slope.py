@@ -45,6 +45,7 @@ class CalibrationSlope(PairMetric):
     target: Any = "event"
 
     name: ClassVar[str] = "calibration slope"
+    key: ClassVar[str] = "calibration_slope"
     direction: ClassVar = "none"
     range: ClassVar = (float("-inf"), float("inf"))
 

@@ -44,6 +44,7 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
     """
 
     name: ClassVar[str] = "classwise ECE"
+    key: ClassVar[str] = "classwise_ece"
 
     def _pairs(self, record):
         P = record.probabilities

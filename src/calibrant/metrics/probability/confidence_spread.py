@@ -35,6 +35,7 @@ class ConfidenceSpread(Metric):
     """
 
     name: ClassVar[str] = "confidence spread"
+    key: ClassVar[str] = "confidence_spread"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, 0.5)
 

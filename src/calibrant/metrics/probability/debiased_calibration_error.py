@@ -56,6 +56,7 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     target: Any = "answer"
 
     name: ClassVar[str] = "debiased calibration error"
+    key: ClassVar[str] = "debiased_ece"
 
     @classmethod
     def _examples(cls):

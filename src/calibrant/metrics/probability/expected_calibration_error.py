@@ -42,6 +42,7 @@ class ExpectedCalibrationError(BinnedCalibrationError):
     """
 
     name: ClassVar[str] = "ECE"
+    key: ClassVar[str] = "ece"
 
     def _pairs(self, record):
         return [(record.confidence, record.correct)]

@@ -63,6 +63,11 @@ class IntegratedCalibrationIndex(PairMetric):
         """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
         return "ICI" if self.quantile is None else "Emax" if self.quantile == 1.0 else f"E{100.0 * self.quantile:g}"
 
+    @property
+    def key(self) -> str:
+        """The name in lower case: "ici", "e50"."""
+        return self.name.lower()
+
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="answer", quantile=0.9)]

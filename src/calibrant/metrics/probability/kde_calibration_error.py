@@ -50,6 +50,7 @@ class KdeCalibrationError(PairMetric):
     norm: Literal[1, 2] = 1
 
     name: ClassVar[str] = "KDE-ECE"
+    key: ClassVar[str] = "kde_ece"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

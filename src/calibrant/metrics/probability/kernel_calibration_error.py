@@ -47,6 +47,7 @@ class KernelCalibrationError(WholeMetric):
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
     name: ClassVar[str] = "SKCE"
+    key: ClassVar[str] = "skce"
     direction: ClassVar = "minimize"
     range: ClassVar = (-2.0, 2.0)
     compares_rows: ClassVar[bool] = True

@@ -38,6 +38,7 @@ class KsCalibrationError(PairMetric):
     """
 
     name: ClassVar[str] = "KS calibration error"
+    key: ClassVar[str] = "ks_error"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

@@ -35,6 +35,7 @@ class LogLoss(MeanMetric):
     """
 
     name: ClassVar[str] = "log loss"
+    key: ClassVar[str] = "log_loss"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     proper: ClassVar[bool] = True

@@ -42,6 +42,7 @@ class MaximumCalibrationError(ExpectedCalibrationError):
     norm: Literal[1, 2, "max"] = "max"
 
     name: ClassVar[str] = "MCE"
+    key: ClassVar[str] = "mce"
 
     @classmethod
     def _examples(cls):

@@ -43,6 +43,7 @@ class MaximumMeanCalibrationError(PairMetric):
     width: float = 0.4
 
     name: ClassVar[str] = "MMCE"
+    key: ClassVar[str] = "mmce"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

@@ -42,6 +42,7 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
     """
 
     name: ClassVar[str] = "positive-class ECE"
+    key: ClassVar[str] = "event_ece"
     binary_only: ClassVar[bool] = True
 
     def _pairs(self, record):

@@ -43,6 +43,7 @@ class RefinementError(PairMetric):
     score: Literal["brier", "log"] = "brier"
 
     name: ClassVar[str] = "refinement error"
+    key: ClassVar[str] = "refinement_error"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

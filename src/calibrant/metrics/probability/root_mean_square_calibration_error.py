@@ -42,6 +42,7 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError):
     norm: Literal[1, 2, "max"] = 2
 
     name: ClassVar[str] = "RMSCE"
+    key: ClassVar[str] = "rmsce"
 
     @classmethod
     def _examples(cls):

@@ -45,6 +45,7 @@ class SmoothCalibrationError(PairMetric):
     """
 
     name: ClassVar[str] = "smooth ECE"
+    key: ClassVar[str] = "smooth_ece"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

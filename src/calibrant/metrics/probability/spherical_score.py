@@ -31,6 +31,7 @@ class SphericalScore(MeanMetric):
     """
 
     name: ClassVar[str] = "spherical score"
+    key: ClassVar[str] = "spherical_score"
     direction: ClassVar = "maximize"
     range: ClassVar = (0.0, 1.0)
     proper: ClassVar[bool] = True

@@ -48,6 +48,7 @@ class SweepCalibrationError(PairMetric):
     norm: Literal[1, 2] = 1
 
     name: ClassVar[str] = "ECE-sweep"
+    key: ClassVar[str] = "sweep_ece"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

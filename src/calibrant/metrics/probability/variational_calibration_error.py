@@ -55,6 +55,7 @@ class VariationalCalibrationError(WholeMetric):
     n_splits: int = 5
 
     name: ClassVar[str] = "variational calibration error"
+    key: ClassVar[str] = "variational_error"
     direction: ClassVar = "minimize"
     range: ClassVar = (-2.0, 2.0)
     exceptions: ClassVar = {"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"}

@@ -33,6 +33,7 @@ class CoefficientOfVariation(RegressionSumMetric):
     """
 
     name: ClassVar[str] = "c_v"
+    key: ClassVar[str] = "c_v"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, float("inf"))
 

@@ -32,6 +32,7 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
     """
 
     name: ClassVar[str] = "CRPS"
+    key: ClassVar[str] = "crps"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     proper: ClassVar[bool] = True

@@ -51,6 +51,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
     """
 
     name: ClassVar[str] = "ENCE"
+    key: ClassVar[str] = "ence"
 
     def null(self, mean, std=None, *, sample_weight=None, level=0.95, n_draws=1000, random_state=0, **options) -> Interval:
         """What a perfect model with these standard deviations would show: the mean ENCE under N(mean, std), from 0 to its upper quantile.

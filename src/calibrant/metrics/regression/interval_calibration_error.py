@@ -42,6 +42,7 @@ class IntervalCalibrationError(GapMetric):
     kind: str = "interval"
 
     name: ClassVar[str] = "interval calibration error"
+    key: ClassVar[str] = "interval_calibration_error"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, 1.0)
 

@@ -35,6 +35,7 @@ class IntervalCoverage(RegressionMeanMetric):
     level: float = 0.9
 
     name: ClassVar[str] = "PICP"
+    key: ClassVar[str] = "coverage"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, 1.0)
 

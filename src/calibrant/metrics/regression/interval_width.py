@@ -34,6 +34,7 @@ class IntervalWidth(RegressionMeanMetric):
     level: float = 0.9
 
     name: ClassVar[str] = "MPIW"
+    key: ClassVar[str] = "width"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, float("inf"))
     degree: ClassVar[int | None] = 1

@@ -27,6 +27,7 @@ class MeanAbsoluteError(RegressionMeanMetric):
     """
 
     name: ClassVar[str] = "MAE"
+    key: ClassVar[str] = "mae"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     needs_std: ClassVar[bool] = False

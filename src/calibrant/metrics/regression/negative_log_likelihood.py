@@ -29,6 +29,7 @@ class NegativeLogLikelihood(RegressionMeanMetric):
     """
 
     name: ClassVar[str] = "NLL"
+    key: ClassVar[str] = "nll"
     direction: ClassVar = "minimize"
     range: ClassVar = (float("-inf"), float("inf"))
     proper: ClassVar[bool] = True

@@ -35,6 +35,7 @@ class PinballLoss(RegressionMeanMetric):
     levels: tuple[float, ...] = tuple(k / 100 for k in range(1, 100))
 
     name: ClassVar[str] = "pinball loss"
+    key: ClassVar[str] = "pinball_loss"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     proper: ClassVar[bool] = True

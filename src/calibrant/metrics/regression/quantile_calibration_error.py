@@ -44,6 +44,7 @@ class QuantileCalibrationError(SpreadMetric):
     n_levels: int = 9
 
     name: ClassVar[str] = "QCE"
+    key: ClassVar[str] = "qce"
     range: ClassVar = (0.0, 1.0)
 
     def _check(self):

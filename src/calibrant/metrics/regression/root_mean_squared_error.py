@@ -27,6 +27,7 @@ class RootMeanSquaredError(RootMeanMetric):
     """
 
     name: ClassVar[str] = "RMSE"
+    key: ClassVar[str] = "rmse"
     direction: ClassVar = "minimize"
     range: ClassVar = (0.0, float("inf"))
     needs_std: ClassVar[bool] = False

@@ -27,6 +27,7 @@ class Sharpness(RootMeanMetric):
     """
 
     name: ClassVar[str] = "sharpness"
+    key: ClassVar[str] = "sharpness"
     direction: ClassVar = "none"
     range: ClassVar = (0.0, float("inf"))
     degree: ClassVar[int | None] = 1

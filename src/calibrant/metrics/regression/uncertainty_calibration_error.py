@@ -36,6 +36,7 @@ class UncertaintyCalibrationError(SpreadMetric):
     """
 
     name: ClassVar[str] = "UCE"
+    key: ClassVar[str] = "uce"
     degree: ClassVar[int | None] = 2
 
     def _columns(self, record):

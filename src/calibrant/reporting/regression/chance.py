@@ -20,9 +20,10 @@ def chance_errors(record, *, level=0.975, random_state=0) -> dict:
     Returns
     -------
     dict
-        ence and interval_error, each with observed, mean and high (the ``level`` quantile) by chance, and beyond: whether it is larger.
+        ence and interval_calibration_error, each with observed, mean and high (the ``level`` quantile) by chance, and beyond:
+        whether it is larger.
     """
-    found = {"ence": _ence(record, level, random_state), "interval_error": _interval_error(record, level, random_state)}
+    found = {"ence": _ence(record, level, random_state), "interval_calibration_error": _interval_error(record, level, random_state)}
     return {key: {**one, "beyond": bool(one["observed"] > one["high"])} for key, one in found.items()}
 
 

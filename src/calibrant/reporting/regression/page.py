@@ -16,7 +16,8 @@ FORMS = {
 #: Columns of the comparison: key, title, and "number", "percent" or "change".
 COMPARED = (
     ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
-    ("interval_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"), ("width", "Their width", "number"),
+    ("interval_calibration_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"),
+    ("width", "Their width", "number"),
 )  # fmt: skip
 NOTES = (
     "ENCE is the mean over bins of predicted std of the relative gap between the std and the error seen there; the interval calibration "

@@ -14,26 +14,26 @@ from calibrant.reporting.scores import score_row
 __all__ = ["CHOSEN_BY", "METRICS", "score_table"]
 
 #: By key, in the order of the page: the name shown, and the metric.
-METRICS = {
-    "nll": ("NLL", metrics.negative_log_likelihood),
-    "crps": ("CRPS", metrics.continuous_ranked_probability_score),
-    "pinball": ("pinball loss", metrics.pinball_loss),
-    "ence": ("ENCE", metrics.expected_normalized_calibration_error),
-    "interval_error": ("interval calibration error", metrics.interval_calibration_error),
-    "qce": ("QCE", metrics.quantile_calibration_error),
-    "uce": ("UCE", metrics.uncertainty_calibration_error),
-    "coverage": ("coverage of 90 % intervals", metrics.interval_coverage),
-    "width": ("width of 90 % intervals", metrics.interval_width),
-    "sharpness": ("sharpness", metrics.sharpness),
-    "spread_of_std": ("spread of the std (c_v)", metrics.coefficient_of_variation),
-    "rmse": ("RMSE", metrics.root_mean_squared_error),
-    "mae": ("MAE", metrics.mean_absolute_error),
-}  # fmt: skip
+METRICS = {metric.key: (name, metric) for name, metric in (
+    ("NLL", metrics.negative_log_likelihood),
+    ("CRPS", metrics.continuous_ranked_probability_score),
+    ("pinball loss", metrics.pinball_loss),
+    ("ENCE", metrics.expected_normalized_calibration_error),
+    ("interval calibration error", metrics.interval_calibration_error),
+    ("QCE", metrics.quantile_calibration_error),
+    ("UCE", metrics.uncertainty_calibration_error),
+    ("coverage of 90 % intervals", metrics.interval_coverage),
+    ("width of 90 % intervals", metrics.interval_width),
+    ("sharpness", metrics.sharpness),
+    ("spread of the std (c_v)", metrics.coefficient_of_variation),
+    ("RMSE", metrics.root_mean_squared_error),
+    ("MAE", metrics.mean_absolute_error),
+)}  # fmt: skip
 #: Metrics of mean, std and outcome alone, and of std and normal score alone: their bootstrap needs no more of the forecasts.
-OF_MOMENTS = ("ence", "uce", "spread_of_std", "sharpness", "rmse")
-OF_SCORES = ("qce", "interval_error")
+OF_MOMENTS = ("ence", "uce", "c_v", "sharpness", "rmse")
+OF_SCORES = ("qce", "interval_calibration_error")
 #: The proper score that every kind of forecast has: calibrators are chosen by it.
-CHOSEN_BY = "crps"
+CHOSEN_BY = metrics.continuous_ranked_probability_score.key
 #: Products of rows, columns and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
 #: Of the metrics that sort the rows in each resample.
@@ -48,7 +48,7 @@ def score_table(before, after, *, level=0.95, n_resamples=1000, random_state=0) 
     rows = []
     for key, (name, metric) in METRICS.items():
         pair = pairs["moments" if key in OF_MOMENTS else "scores" if key in OF_SCORES else ""]
-        rows.append({**_row(key, metric, pair, level, _affordable(metric, len(before), n_resamples), random_state), "name": name})
+        rows.append({**_row(metric, pair, level, _affordable(metric, len(before), n_resamples), random_state), "name": name})
     return rows
 
 
@@ -63,17 +63,17 @@ def _scores(record):
     return replace(_moments(record), y=record.mean + record.std * score)
 
 
-def _row(key, metric, pair, level, n_resamples, random_state):
+def _row(metric, pair, level, n_resamples, random_state):
     before, after = pair
     try:
         # Conformal intervals of few rows are infinite: such a mean has no interval.
         with np.errstate(invalid="ignore"):
-            return {**score_row(key, metric, before, after, level, n_resamples, random_state), "note": None}
+            return {**score_row(metric, before, after, level, n_resamples, random_state), "note": None}
     except InputError as error:
         if after is None:
             raise
         # Conformal intervals have no density, and conformal quantiles no levels but their own.
-        return {**score_row(key, metric, before, None, level, n_resamples, random_state), "note": str(error)}
+        return {**score_row(metric, before, None, level, n_resamples, random_state), "note": str(error)}
 
 
 def _affordable(metric, n, n_resamples):
