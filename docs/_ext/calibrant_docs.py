@@ -39,10 +39,12 @@ GROUPS = {
 
 def exported():
     """(public path, name, value) of everything exported, modules left out."""
-    for face, path in ((cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames")):
+    for face, path in (
+        (cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames"), (cb.contracts, "calibrant.contracts"),
+    ):  # fmt: skip
         for name in face.__all__:
             value = getattr(face, name)
-            if not (inspect.ismodule(value) or (face is cb.frames and name in cb.__all__)):
+            if not (inspect.ismodule(value) or (face in (cb.frames, cb.contracts) and name in cb.__all__)):
                 yield path, name, value
     yield from options(neighbors)
 

@@ -1,3 +1,4 @@
+from calibrant import contracts as contracts
 from calibrant import datasets as datasets
 from calibrant import displays as displays
 from calibrant import errors as errors

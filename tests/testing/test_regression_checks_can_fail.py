@@ -40,8 +40,8 @@ class KnowsItsUnit(Honest):
 
 
 class ForgetsTheMask(Honest):
-    def fit(self, mean, *rest, sample_weight=None):
-        return super().fit(np.asarray(mean) if len(rest) == 2 else mean, *rest, sample_weight=sample_weight)
+    def fit(self, mean, *rest, std=None, sample_weight=None):
+        return super().fit(mean if std is None else np.asarray(mean), *rest, std=std, sample_weight=sample_weight)
 
 
 class Narrow(Honest):

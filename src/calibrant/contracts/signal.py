@@ -18,8 +18,10 @@ class Signal(Saved, BaseEstimator, ABC):
     """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns anything."""
 
     tags: ClassVar[SignalTags] = SignalTags()
-    inputs: str = "probability"
-    classes: Any = None
+
+    def __init__(self, *, inputs: str = "probability", classes: Any = None):
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls) -> list["Signal"]:

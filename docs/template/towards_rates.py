@@ -1,0 +1,67 @@
+"""Parts of one's own for calibrant: a calibrator, a map, a signal and a metric."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+import calibrant as cb
+from calibrant.contracts import MapTags, MeanMetric, SignalTags, Tags
+
+
+@cb.register
+class TowardsRates(cb.Calibrator):
+    """Probabilities mixed with the class rates, (1 - a) P + a r, by the a in [0, 0.99] of least log loss."""
+
+    tags: ClassVar[Tags] = Tags(label="towards the class rates")
+
+    def _fit(self, record):
+        weight, rows = record.weights, np.arange(len(record))
+        self.rates_ = np.bincount(record.labels, weights=weight, minlength=record.n_classes) / weight.sum()
+        said, rate = record.probabilities[rows, record.labels], self.rates_[record.labels]
+        loss = lambda a: -weight @ np.log((1.0 - a) * said + a * rate + 1e-12)  # noqa: E731
+        self.share_ = float(minimize_scalar(loss, bounds=(0.0, 0.99), method="bounded", options={"xatol": 1e-9}).x)
+
+    def _predict_proba(self, record):
+        return (1.0 - self.share_) * record.probabilities + self.share_ * self.rates_
+
+
+@cb.register
+class Rate(cb.Map):
+    """The share of right answers, whatever the score."""
+
+    tags: ClassVar[MapTags] = MapTags(monotone=True, label="rate")
+
+    def _fit(self, score, correct, weight):
+        self.rate_ = float(weight @ correct / weight.sum())
+
+    def _predict(self, score):
+        return np.full(len(score), self.rate_)
+
+
+@cb.register
+class Lead(cb.Signal):
+    """How far the first class is ahead of the second, 1 - P(second) / P(first)."""
+
+    tags: ClassVar[SignalTags] = SignalTags(domain="unit")
+
+    def _score(self, record):
+        second, first = np.sort(record.probabilities, axis=1)[:, -2:].T
+        return 1.0 - second / first
+
+
+@dataclass(frozen=True, repr=False)
+class AbsoluteScore(MeanMetric):
+    """The mean of 1 - P(what happened)."""
+
+    name: ClassVar[str] = "absolute score"
+    key: ClassVar[str] = "absolute_score"
+    direction: ClassVar = "minimize"
+    range: ClassVar = (0.0, 1.0)
+
+    def _losses(self, record):
+        return 1.0 - record.probabilities[np.arange(len(record)), record.labels]
+
+
+absolute_score = AbsoluteScore()

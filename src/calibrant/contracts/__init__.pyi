@@ -1,0 +1,17 @@
+from calibrant.contracts.calibrator import Calibrator as Calibrator
+from calibrant.contracts.interval import Interval as Interval
+from calibrant.contracts.map import Map as Map
+from calibrant.contracts.metric import Metric as Metric
+from calibrant.contracts.metric import WholeMetric as WholeMetric
+from calibrant.contracts.regression_calibrator import RegressionCalibrator as RegressionCalibrator
+from calibrant.contracts.regression_metric import RegressionMeanMetric as RegressionMeanMetric
+from calibrant.contracts.regression_metric import RegressionMetric as RegressionMetric
+from calibrant.contracts.regression_metric import RegressionSumMetric as RegressionSumMetric
+from calibrant.contracts.signal import Signal as Signal
+from calibrant.contracts.state import SumState as SumState
+from calibrant.contracts.sum_metric import MeanMetric as MeanMetric
+from calibrant.contracts.sum_metric import RatioMetric as RatioMetric
+from calibrant.contracts.sum_metric import SumMetric as SumMetric
+from calibrant.contracts.tags import MapTags as MapTags
+from calibrant.contracts.tags import SignalTags as SignalTags
+from calibrant.contracts.tags import Tags as Tags
