@@ -68,15 +68,21 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
         free = ~(bounded & (theta <= 0.0) & (gradient > 0.0))
         step = np.zeros_like(theta)
         step[free] = -_solve(hessian[np.ix_(free, free)], gradient[free])
-        # Along a face the quadratic model is exact to second order: a small enough decrease ends the search after this step.
-        last = -gradient @ step <= 1e-13 * (1.0 + abs(value))
+        # Along a face the quadratic model is exact to second order: a small enough decrease ends the search with this step.
+        if -gradient @ step <= 1e-13 * (1.0 + abs(value)):
+            return _nearer(objective, theta, step, gradient, bounded), "converged"
         found = _line_search(objective, theta, step, value, gradient, bounded)
         if found is None:
-            return theta, "converged" if last else "stalled"
+            return theta, "stalled"
         theta, (value, gradient, hessian) = found
-        if last:
-            return theta, "converged"
     return theta, "max steps"
+
+
+def _nearer(objective, theta, step, gradient, bounded):
+    """The end of a last step whose descent is lost in the rounding of the loss, if the gradient there is smaller."""
+    end = np.where(bounded, np.maximum(theta + step, 0.0), theta + step)
+    moved = ~(bounded & (end <= 0.0))
+    return end if np.abs(objective(end)[1][moved]).max(initial=0.0) < np.abs(gradient[moved]).max(initial=0.0) else theta
 
 
 def fit_sigmoid(columns, target, weight, *, identity, intercept=True):
