@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.arrays import plain_array
 from calibrant.errors import InputError
 
-__all__ = ["class_array", "encode_labels", "is_indicator", "is_missing", "label_array", "label_key"]
+__all__ = ["class_array", "encode_labels", "is_indicator", "is_missing", "label_array", "label_key", "places"]
 
 
 def class_array(classes, n_classes):
@@ -42,9 +42,8 @@ def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False
         if codes is None:
             _refuse_positions(labels, n_classes, name, swapped_hint)
         return codes, np.array([False, True]) if labels.dtype.kind == "b" else None
-    position = {label_key(c): j for j, c in enumerate(classes)}
     unique, inverse = _unique(labels, name)
-    codes = [position.get(label_key(u), position.get(str(u), -1)) for u in unique]
+    codes = places(unique, classes)
     unknown = [u for u, c in zip(unique, codes, strict=True) if c < 0]
     if len(unknown) == len(unique) and not any(map(_is_number, classes)):
         positions = _positions(labels, n_classes)
@@ -169,10 +168,30 @@ def _unique(labels, name):
     return list(seen), inverse
 
 
+def places(labels, classes) -> list[int]:
+    """Where each label is among the classes, -1 where it is not: first by value (1, 1.0 and True are one class), then by its text.
+
+    Files and frames keep a class as text that was a number elsewhere, so texts are those of the value, and of a truth value's number too.
+
+    Examples
+    --------
+    >>> places([1.0, "1", True, 2], [0, 1]), places([0, "True"], ["0", "1"]), places(["1", "True"], [False, True])
+    ([1, 1, 1, -1], [0, -1], [1, 1])
+    """
+    own, known = ([label_key(label) for label in given] for given in (labels, classes))
+    # The later takes the place of the earlier, and what is equal by value comes last.
+    place = {text(key): k for text in (_number_text, str) for k, key in enumerate(known)} | {key: k for k, key in enumerate(known)}
+    return [next((place[name] for name in (key, str(key), _number_text(key)) if name in place), -1) for key in own]
+
+
 def label_key(label):
     """Labels that compare equal share a key: NumPy scalars and whole floats as Python numbers."""
     label = label.item() if isinstance(label, np.generic) else label
     return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _number_text(key):
+    return str(int(key) if isinstance(key, bool) else key)
 
 
 def _few(values):

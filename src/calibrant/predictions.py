@@ -13,7 +13,7 @@ import numpy as np
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
-from calibrant.labels import class_array, encode_labels, is_indicator, label_key
+from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
 from calibrant.rows import take_rows
 
 __all__ = ["Predictions", "read", "reference_pair"]
@@ -311,16 +311,14 @@ def _two_columns(values, inputs):
 
 def _reorder(values, names, classes):
     """Columns of a class-named frame in the order of ``classes``; one whose names are only places is in that order already."""
-    known, named = [[label_key(label) for label in labels] for labels in (class_array(classes, len(names)), names)]
-    position = {name: j for j, name in enumerate(named)}
-    texts = {str(name): j for j, name in enumerate(named)}
-    places = [position.get(label, texts.get(str(label))) for label in known]
-    if set(places) == set(range(len(names))):
-        return values if places == sorted(places) else values[:, places]
-    if named == list(range(len(names))):
+    known, in_order = class_array(classes, len(names)), list(range(len(names)))
+    order = places(known, names)
+    if sorted(order) == in_order:
+        return values if order == in_order else values[:, order]
+    if [label_key(name) for name in names] == in_order:
         return values
     raise InputError(
-        f"the columns of P must be named by the classes {known}; got {names}; "
+        f"the columns of P must be named by the classes {known.tolist()}; got {names}; "
         "rename them, or pass P.to_numpy() if its columns are in that order."
     )
 

@@ -1,11 +1,10 @@
 """Which columns of a table are the predictions, and what their names say of the classes."""
 
-from fnmatch import fnmatchcase
-
 import numpy as np
 
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError
+from calibrant.frames.columns import starred, whole_numbers
 
 __all__ = ["as_floats", "find", "same_kind"]
 
@@ -54,9 +53,8 @@ def _named(source, text):
 
 def _matching(source, pattern):
     """Columns that match, and the part of each that the star stands for: the class."""
-    names = [name for name in source.content if fnmatchcase(name, pattern)]
-    start, _, end = pattern.partition("*")
-    return names, same_kind(None, [name[len(start) : len(name) - len(end)] for name in names])[1] if len(names) > 1 else None
+    found = starred(source.content, pattern)
+    return list(found), whole_numbers(found.values()) if len(found) > 1 else None
 
 
 def as_floats(column, name, path):
@@ -82,21 +80,8 @@ def _is_number(value):
 def same_kind(labels, classes):
     """Texts as whole numbers where all of them are, so that "0" in a header and 0 in a column are one class."""
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
-    if not texts or not all(_is_whole(text) for text in set(texts)):
+    plain = whole_numbers(texts)
+    if plain == texts:
         return labels, classes
-    numbers = [None if values is None else [_whole(v) for v in values] for values in (labels, classes)]
-    return numbers[0], numbers[1]
-
-
-def _whole(text):
-    try:
-        return int(text)
-    except ValueError:
-        return int(float(text))
-
-
-def _is_whole(text):
-    try:
-        return float(text).is_integer()
-    except ValueError:
-        return False
+    n_labels = 0 if labels is None else len(labels)
+    return None if labels is None else plain[:n_labels], None if classes is None else plain[n_labels:]

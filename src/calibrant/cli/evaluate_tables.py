@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
@@ -17,6 +16,7 @@ from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
+from calibrant.frames.columns import starred
 from calibrant.frames.engines.choosing import choose, columns_of, files
 from calibrant.frames.evaluate import evaluate
 
@@ -101,7 +101,7 @@ def _asked(names, tables, columns):
     if columns.quantiles or columns.logits or "," in (columns.mean or "") + (columns.std or ""):
         raise click.UsageError("slices are counted from probabilities, or from one mean and std; other predictions are read whole.")
     given = columns.probabilities or tables.score
-    usual = next((p for p in PATTERNS["probability"] if any(fnmatchcase(name, p) for name in names)), None)
+    usual = next((pattern for pattern in PATTERNS["probability"] if starred(names, pattern)), None)
     looks = not (columns.task or given or usual) and {"mean", "std"} <= {*names}
     if columns.task == "regression" or columns.mean or columns.std or looks:
         label = columns.label or next((name for name in OUTCOMES if name in names), "y")

@@ -1,7 +1,7 @@
 """Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
 
+from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 from calibrant.forecasts.samples import SampleForecast
+from calibrant.frames.columns import starred
 
 __all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "read_forecasts"]
 
@@ -54,8 +55,8 @@ def holds_forecasts(source, columns) -> bool:
     if columns.probabilities is not None or columns.logits is not None or source.kind == "npy":
         return False
     forecasts = _looks_like_forecasts(source)
-    patterns = [pattern for kind in PATTERNS.values() for pattern in kind]
-    classes = [name for name in source.content if name in CLASS_ARRAYS or any(fnmatchcase(name, pattern) for pattern in patterns)]
+    columns_of_classes = {name for kind in PATTERNS.values() for pattern in kind for name in starred(source.content, pattern)}
+    classes = [name for name in source.content if name in CLASS_ARRAYS or name in columns_of_classes]
     if forecasts and classes:
         raise InputError(
             f"{source.path} has both forecasts of a number and predictions of classes ({classes[0]}); "
@@ -117,14 +118,10 @@ def _pairs(source):
 
 def _quantiles(source, pattern):
     """{column: level} of the columns that match, whose star stands for a level."""
-    start, star, end = pattern.partition("*")
     found = {}
-    for name in source.content:
-        if star and fnmatchcase(name, pattern):
-            try:
-                found[name] = float(name[len(start) : len(name) - len(end)])
-            except ValueError:
-                continue
+    for name, text in starred(source.content, pattern).items():
+        with suppress(ValueError):
+            found[name] = float(text)
     return {name: level for name, level in found.items() if 0.0 < level < 1.0}
 
 

@@ -11,6 +11,7 @@ from calibrant.cli import sources
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
 from calibrant.cli.options import Columns
 from calibrant.errors import InputError
+from calibrant.labels import places
 
 __all__ = ["PredictionFile", "column_of", "column_order", "read_file"]
 
@@ -138,13 +139,12 @@ def column_order(data, classes):
     """Where each of ``classes`` is among the file's columns; all as they are where the file does not name them."""
     if data.classes is None or data.values.ndim == 1:
         return slice(None) if data.values.ndim == 1 else np.arange(data.values.shape[1])
-    position = {str(c): j for j, c in enumerate(data.classes)}
-    wanted = [str(c) for c in classes]
-    if set(wanted) != set(position):
-        raise InputError(f"the columns of {data.path} are of classes {_few(position)}, not {_few(wanted)}; they must be the same.")
-    return np.array([position[c] for c in wanted])
+    order = places(classes, data.classes)
+    if sorted(order) != list(range(len(data.classes))):
+        raise InputError(f"the columns of {data.path} are of classes {_few(data.classes)}, not {_few(classes)}; they must be the same.")
+    return np.array(order)
 
 
 def _few(names):
-    names = list(names)
+    names = list(map(str, names))
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -10,8 +10,9 @@ from calibrant._support.files import replacing, target
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
-from calibrant.frames.columns import class_key, layout, numbers
+from calibrant.frames.columns import layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
+from calibrant.labels import places
 
 __all__ = ["apply"]
 
@@ -83,9 +84,9 @@ def _in_order(columns, calibrator):
     if columns.mode != "columns":
         return columns
     require_fitted(calibrator, "classes_")
-    named = {class_key(name): column for name, column in zip(columns.classes, columns.values, strict=True)}
-    wanted = [class_key(name) for name in calibrator.classes_.tolist()]
-    return replace(columns, values=tuple(named[name] for name in wanted)) if set(named) == set(wanted) else columns
+    order = places(calibrator.classes_, columns.classes)
+    complete = sorted(order) == list(range(len(columns.values)))
+    return replace(columns, values=tuple(columns.values[j] for j in order)) if complete else columns
 
 
 def _batches(source, module):

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.errors import InputError
 from calibrant.frames.coding import EVERY, encode, floor
 
-__all__ = ["Layout", "class_key", "forecast_layout", "layout", "numbers"]
+__all__ = ["Layout", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def layout(names, types, *, label, probabilities, score, predicted, weight=None,
         raise InputError("score= is of the predicted class and needs predicted=, its column; for two classes pass probabilities='p'.")
     mode, values = ("score", (score,)) if score is not None else _probability_columns(names, types, probabilities)
     if mode == "columns" and classes is None:
-        classes = _starred(probabilities, values)
+        classes = whole_numbers(starred(values, probabilities).values()) if isinstance(probabilities, str) else values
     if classes is None and mode == "second":
         classes = (0, 1)
     classes = None if classes is None else tuple(classes)
@@ -107,7 +107,7 @@ def _probability_columns(names, types, probabilities):
     if not isinstance(probabilities, str):
         found = list(probabilities)
     elif "*" in probabilities:
-        found = [name for name in names if fnmatchcase(name, probabilities)]
+        found = list(starred(names, probabilities))
     else:
         found = [probabilities]
     if not found:
@@ -117,20 +117,33 @@ def _probability_columns(names, types, probabilities):
     return ("list" if types.get(found[0]) == "list" else "second"), tuple(found)
 
 
-def _starred(pattern, names):
-    """The part of each name that the star stands for; the names themselves where they were listed."""
-    if not isinstance(pattern, str):
-        return names
-    start, _, end = pattern.partition("*")
-    found = [name[len(start) : len(name) - len(end)] for name in names]
-    return tuple(int(v) for v in found) if all(v.isdecimal() for v in found) else tuple(found)
+def starred(names, pattern) -> dict[str, str]:
+    """Name -> the part of it that the pattern's star stands for, of the names that match; none where the pattern has no star."""
+    start, star, end = pattern.partition("*")
+    return {name: name[len(start) : len(name) - len(end)] for name in names if fnmatchcase(name, pattern)} if star else {}
 
 
-def class_key(value):
-    """One text for one class, whether it was read as 1, 1.0, True or "1"."""
-    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
-        value = int(value)
-    return str(value)
+def whole_numbers(texts) -> list:
+    """The texts as whole numbers where all of them are; a header's "0" and a column's 0 or 0.0 are then one class.
+
+    Examples
+    --------
+    >>> whole_numbers(["0", "1.0"]), whole_numbers(["0", "none"]), whole_numbers(["1_0", "1_1"])
+    ([0, 1], ['0', 'none'], ['1_0', '1_1'])
+    """
+    listed = list(texts)
+    try:
+        number = {text: _as_whole(text) for text in set(listed)}
+    except ValueError:
+        return listed
+    return [number[text] for text in listed]
+
+
+def _as_whole(text):
+    number = float(text)
+    if "_" in text or not number.is_integer():
+        raise ValueError(text)
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
 
 
 def _whole(column, name):

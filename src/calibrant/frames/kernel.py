@@ -8,9 +8,10 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
-from calibrant.frames.columns import Layout, class_key, numbers
+from calibrant.frames.columns import Layout, numbers
 from calibrant.frames.state import GroupState
 from calibrant.frames.tally import Tally
+from calibrant.labels import label_key, places
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.predictions import read
@@ -86,8 +87,7 @@ class Kernel:
         score = numbers(batch, self.layout.values[0])
         named, said = self.layout.coded(batch, self.layout.predicted)
         true_names, true = self.layout.coded(batch, self.layout.label)
-        same = {class_key(v): j for j, v in enumerate(named)}
-        hit = said == np.array([same.get(class_key(v), -1) for v in true_names])[true]
+        hit = said == np.array(places(true_names, named))[true]
         resolution = float(np.finfo(score.dtype).eps)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
             # Rounding may leave a float32 score just above 1, which the door forgives too.
@@ -126,15 +126,14 @@ def fine_edges(n_bins):
 
 
 def _class_name(value):
-    return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value
+    """Of one class the same name in every table: a whole number where it is one."""
+    key = label_key(value)
+    return int(key) if isinstance(key, bool) else key
 
 
 def _positions(values, codes, names):
     """Labels as positions among the classes, (n,)."""
-    place = {class_key(name): k for k, name in enumerate(names)}
-    place.update({str(name): k for k, name in enumerate(names)})
-    found = [place.get(str(value), place.get(class_key(value), -1)) for value in values]
-    label = np.array(found, dtype=np.intp)[codes]
+    label = np.array(places(values, names), dtype=np.intp)[codes]
     if label.min() < 0:
         unknown = values[codes[label < 0][0]]
         raise InputError(f"labels must be among the classes {list(names)[:6]}; got {unknown!r}; pass classes= in column order.")

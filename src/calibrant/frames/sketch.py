@@ -5,9 +5,10 @@ from sklearn.base import clone
 
 from calibrant._support.saving import Saved
 from calibrant.errors import InputError
-from calibrant.frames.columns import class_key, layout
+from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, fold, opened
 from calibrant.frames.kernel import Kernel
+from calibrant.labels import places
 
 __all__ = ["ScoreSketch", "sketch"]
 
@@ -41,7 +42,7 @@ class ScoreSketch(Saved):
         """
         chosen = [
             row for group, row in self.state.rows.items()
-            if (slice_ is None or group[:-1] == _tuple(slice_)) and (predicted is None or class_key(group[-1]) == class_key(predicted))
+            if (slice_ is None or group[:-1] == _tuple(slice_)) and (predicted is None or places(group[-1:], [predicted]) == [0])
         ]  # fmt: skip
         if not chosen:
             raise InputError(
