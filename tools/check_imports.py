@@ -36,7 +36,7 @@ ONLY_IN = {"matplotlib": ("displays",), "jinja2": ("reporting",), "click": ("cli
 #: Optional libraries that a folder may import directly, at any level; elsewhere it is ``import_extra`` inside a function.
 DIRECT = {
     "cli": ("click", "rich"),
-    "frames": ("pandas", "polars", "pyarrow", "duckdb", "narwhals"),
+    "frames": ("pandas", "polars", "pyarrow", "duckdb"),
     "displays": ("matplotlib",),
     "reporting": ("jinja2",),
 }

@@ -118,17 +118,16 @@ class Predictions:
     def _block_rows(self):
         return max(1024, BLOCK_ENTRIES // self.n_classes)
 
+    @cached_property
     def true_and_rest(self) -> tuple[np.ndarray, np.ndarray]:
         """Probability of the true class and the sum of all others, as given (before division by the row sum), each (n,) float64.
 
         The rest is summed by itself, so it keeps its precision where the true class is near 1. For probabilities only.
         """
-        columns, rows = self.by_class, np.arange(len(self))
-        own = columns[self.labels, rows]
-        columns[self.labels, rows] = 0.0
-        rest = columns.sum(axis=0)
-        columns[self.labels, rows] = own
-        return own, rest
+        others, rows = self.by_class.copy(), np.arange(len(self))
+        own = others[self.labels, rows]
+        others[self.labels, rows] = 0.0
+        return own, others.sum(axis=0)
 
     @cached_property
     def correct(self) -> np.ndarray:

@@ -67,7 +67,7 @@ def apply(
     if confidence in kinds:
         raise InputError(f"the table has a column {confidence!r}, which is not overwritten; name the one added by confidence=.")
     transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score), calibrator), confidence)
-    if hasattr(module, "apply"):
+    if module.CLUSTER:
         module.apply(opened(source, module), transform, output)
     else:
         _write(map(transform, _batches(source, module)), output, overwrite)

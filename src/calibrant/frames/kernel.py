@@ -1,5 +1,8 @@
 """The one kernel: Arrow batches in, sums by slice, predicted class and bin out."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from calibrant import arrays
@@ -20,6 +23,21 @@ __all__ = ["Kernel", "fine_edges", "record_of"]
 
 #: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is beyond, short of exact 0 and 1.
 REACH = 18.0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What is summed of a batch's rows, (n,) each: the predicted class's probability, whether it is right, its number among ``names``,
+    and the losses. Rows of weight 0 are left out: ``kept`` is the mask of the others, None for all."""
+
+    score: np.ndarray
+    hit: np.ndarray
+    predicted: np.ndarray
+    names: Sequence
+    losses: list
+    weight: np.ndarray | None
+    kept: np.ndarray | None
+    resolution: float
 
 
 class Kernel:
@@ -60,10 +78,10 @@ class Kernel:
         if weight is not None and not weight.any():
             return
         rows = self._scored(batch, weight) if self.layout.mode == "score" else self._classified(batch, weight)
-        score, hit, losses, predicted, names, resolution, weight, kept = rows
-        slices = [(values, code if kept is None else code[kept]) for values, code in self.layout.slices(batch)]
-        columns = [column for loss in losses for column in (loss, loss * loss)]
-        tally.add([*slices, (names, predicted)], self._bin(score, resolution), score, hit, columns, weight)
+        slices = [(values, code if rows.kept is None else code[rows.kept]) for values, code in self.layout.slices(batch)]
+        columns = [column for loss in rows.losses for column in (loss, loss * loss)]
+        bins = self._bin(rows.score, rows.resolution)
+        tally.add([*slices, (rows.names, rows.predicted)], bins, rows.score, rows.hit, columns, rows.weight)
 
     def _bin(self, score, resolution):
         if self.grid == "width":
@@ -77,7 +95,7 @@ class Kernel:
         record, names = record_of(self.layout, batch, weight)
         parts = [self._block(block) for block in record.blocks()]
         score, hit, predicted, *losses = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return score, hit, losses, predicted, names, record.resolution, record.weight, record.kept
+        return _Rows(score, hit, predicted, names, losses, record.weight, record.kept, record.resolution)
 
     def _block(self, block):
         columns = block.confidence, block.correct, block.predicted
@@ -100,7 +118,7 @@ class Kernel:
         if self.losses:
             own = np.abs(1.0 - hit - p)
             losses = [-np.log(np.maximum(own, ZERO_FLOOR)), np.square(1.0 - own)]
-        return p, hit, losses, said, [_class_name(v) for v in named], resolution, weight, kept
+        return _Rows(p, hit, said, [_class_name(v) for v in named], losses, weight, kept, resolution)
 
 
 def record_of(layout, batch, weight=None):

@@ -17,7 +17,7 @@ def refuse_missing_times(found, source, module, time) -> None:
     if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):
         return
     # A cluster's engine has no order of rows to number them by.
-    rows = _missing(module.batches(opened(source, module), [time], ordered=True), time) if hasattr(module, "batches") else []
+    rows = [] if module.CLUSTER else _missing(module.batches(opened(source, module), [time], ordered=True), time)
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     named = f"{', '.join(f'row {row}' for row in rows[:NAMED])}{more}" if rows else "some rows"
     verb = "has" if len(rows) == 1 else "have"

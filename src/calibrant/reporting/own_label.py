@@ -1,6 +1,6 @@
 """Predictions whose label stays the model's own: what a calibrator of the confidence alone must be measured on."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,7 @@ class OwnLabel(Predictions):
 
     def take(self, rows) -> "OwnLabel":
         """The same record for some of the rows."""
-        taken = super().take(rows)
-        object.__setattr__(taken, "own", self.own[rows])
-        object.__setattr__(taken, "sure", self.sure[rows])
-        return taken  # pyright: ignore[reportReturnType]
+        return replace(super().take(rows), own=self.own[rows], sure=self.sure[rows])  # pyright: ignore[reportReturnType]
 
 
 def own_label(after, label) -> OwnLabel:

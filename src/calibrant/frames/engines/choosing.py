@@ -54,7 +54,7 @@ def choose(source, engine):
             raise MissingDependencyError("files need polars and pyarrow, which are not installed; run: pip install 'calibrant[frames]'")
         return _module(installed[0])
     for name in ENGINES:
-        if _module(name).owns(source):
+        if _reads(_module(name), source):
             return _module(name)
     raise InputError(
         f"source must be Parquet files, or a table of polars, duckdb, pyarrow, pandas, dask, pyspark or ray; got {type(source).__name__}."
@@ -92,9 +92,14 @@ def opened(source, module):
         if unnamed is not None:
             raise InputError(f"{unnamed} has a name that is not UTF-8, which no engine reads; rename it.")
         return module.open_files(paths)
-    if not module.owns(source):
+    if not _reads(module, source):
         raise InputError(f'this engine does not read a {type(source).__module__}.{type(source).__name__}; use engine="auto".')
     return source
+
+
+def _reads(module, source):
+    """Whether a table is one of the engine's libraries', or of a class of the user's made from it; none of them is imported."""
+    return any(base.__module__.partition(".")[0] in module.READS for base in type(source).__mro__)
 
 
 def _is_utf8(path):
@@ -107,7 +112,7 @@ def _is_utf8(path):
 
 def fold(module, table, kernel):
     """The kernel's state of the whole table."""
-    if hasattr(module, "fold"):
+    if module.CLUSTER:
         return module.fold(table, kernel)
     state = kernel.empty()
     for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):

@@ -2,14 +2,10 @@
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["apply", "fold", "kinds", "open_files", "owns"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
 
+CLUSTER, READS = True, ("dask", "dask_expr")
 FEATURE = "engine='dask'"
-
-
-def owns(source):
-    """Whether a table is one of this engine's."""
-    return type(source).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
 def open_files(paths):

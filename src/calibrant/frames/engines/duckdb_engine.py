@@ -6,12 +6,9 @@ from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
 
-__all__ = ["batches", "kinds", "open_files", "owns"]
+__all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
-
-def owns(source):
-    """Whether a table is one of this engine's."""
-    return "duckdb" in type(source).__module__
+CLUSTER, READS = False, ("duckdb", "_duckdb")
 
 
 def open_files(paths):

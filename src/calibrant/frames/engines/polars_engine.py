@@ -4,12 +4,9 @@ from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
 
-__all__ = ["batches", "kinds", "open_files", "owns"]
+__all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
-
-def owns(source):
-    """Whether a table is one of this engine's."""
-    return type(source).__module__.split(".")[0] == "polars"
+CLUSTER, READS = False, ("polars",)
 
 
 def open_files(paths):

@@ -4,14 +4,10 @@ import pickle
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["apply", "fold", "kinds", "open_files", "owns"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
 
+CLUSTER, READS = True, ("ray",)
 FEATURE = "engine='ray'"
-
-
-def owns(source):
-    """Whether a table is one of this engine's."""
-    return type(source).__module__.split(".")[0] == "ray"
 
 
 def open_files(paths):

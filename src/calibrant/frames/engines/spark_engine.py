@@ -5,15 +5,11 @@ import pickle
 from calibrant._support.extras import import_extra
 from calibrant.frames.engines.hive import hive_root
 
-__all__ = ["apply", "fold", "kinds", "open_files", "owns"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
 
+CLUSTER, READS = True, ("pyspark",)
 FEATURE = "engine='spark'"
 MERGING_TASKS = 4
-
-
-def owns(source):
-    """Whether a table is one of this engine's."""
-    return type(source).__module__.split(".")[0] == "pyspark"
 
 
 def open_files(paths):

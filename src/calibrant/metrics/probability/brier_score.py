@@ -51,7 +51,7 @@ class BrierScore(MeanMetric):
     def _block_losses(self, block):
         # The squares of the others plus (1 - own)^2, without building the one-hot matrix or cancelling.
         if block.kind == "probability":
-            own, rest = block.true_and_rest()
+            own, rest = block.true_and_rest
             total, columns = own + rest, block.by_class
             squares = np.einsum("kn,kn->n", columns, columns) / (total * total)
             own, rest = own / total, rest / total

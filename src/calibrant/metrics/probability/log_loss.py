@@ -48,7 +48,7 @@ class LogLoss(MeanMetric):
 def _block_losses(block):
     if block.kind == "logit":
         return -block.log_probabilities[np.arange(len(block)), block.labels]
-    own, rest = block.true_and_rest()
+    own, rest = block.true_and_rest
     tiny = own < SAFE_DIVISOR
     if not tiny.any():
         return np.log1p(rest / own)
