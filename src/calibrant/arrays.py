@@ -151,12 +151,12 @@ def scores(score, name="score", domain="real"):
     return np.minimum(out, 1.0) if domain == "unit" else out
 
 
-def binary_outcomes(correct, n_rows, name="correct"):
+def binary_outcomes(correct, n_rows):
     """(n,) float64 of zeros and ones."""
-    out = to_array(correct, name).astype(np.float64)
+    out = to_array(correct, "correct").astype(np.float64)
     if out.shape != (n_rows,):
-        raise InputError(f"{name} must have one outcome for each of the {n_rows} scores; got shape {out.shape}.")
+        raise InputError(f"correct must have one outcome for each of the {n_rows} scores; got shape {out.shape}.")
     if not np.isin(out, (0.0, 1.0)).all():
         bad = int(np.flatnonzero(~np.isin(out, (0.0, 1.0)))[0])
-        raise InputError(f"{name} must be 0 or 1 (or False, True); row {bad} is {out[bad]}.")
+        raise InputError(f"correct must be 0 or 1 (or False, True); row {bad} is {out[bad]}.")
     return out

@@ -11,7 +11,7 @@ LOG_BETA_BOUND = np.log(1e3)
 
 
 def fit_bias_temperature(logits, labels, weight):
-    """(beta, bias (K,), converged): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n the sum of weights."""
+    """(beta, bias (K,)): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n the sum of weights."""
     n, K = weight.sum(), logits.shape[1]
     z = (logits - logits.max(axis=1, keepdims=True)).astype(np.float64)
     rows = np.arange(len(z))
@@ -27,4 +27,4 @@ def fit_bias_temperature(logits, labels, weight):
 
     bounds = [(-LOG_BETA_BOUND, LOG_BETA_BOUND)] + [(None, None)] * K
     out = minimize(objective, np.zeros(K + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500, "ftol": 1e-14})
-    return float(np.exp(out.x[0])), out.x[1:], bool(np.abs(out.jac).max() < 1e-4 or out.success)
+    return float(np.exp(out.x[0])), out.x[1:]

@@ -8,6 +8,10 @@ __all__ = ["bca_limits", "bootstrap_totals", "leave_out_values", "percentile_lim
 #: Rows beyond which a resample draws whole random parts of the rows instead of single rows.
 MANY_ROWS = 50_000
 PARTS = 2_000
+#: Parts that are left out in turn.
+LEFT_OUT = 200
+#: Resamples summed at a time.
+CHUNK = 64
 
 
 def resample_weights(weight, rng):
@@ -25,10 +29,10 @@ def bootstrap_totals(record, value, n_resamples, random_state):
     return np.array([value(record, resample_weights(weight, rng)) for _ in range(n_resamples)])
 
 
-def leave_out_values(record, value, random_state, parts=200):
-    """``value(record, weight)`` with one part of the rows left out, for at most ``parts`` random equal parts (single rows if few)."""
+def leave_out_values(record, value, random_state):
+    """``value(record, weight)`` with one part of the rows left out, for at most 200 random equal parts (single rows if few)."""
     n = len(record)
-    part = np.random.default_rng(random_state).permutation(n) % min(n, parts)
+    part = np.random.default_rng(random_state).permutation(n) % min(n, LEFT_OUT)
     weight = record.weights
     return np.array([value(record, np.where(part == j, 0.0, weight)) for j in range(part.max() + 1)]) if part.max() else np.zeros(0)
 
@@ -53,7 +57,7 @@ def bca_limits(values, value, left_out, level):
     return np.quantile(values, special.ndtr(bias + z / np.maximum(1.0 - acceleration * z, 1e-3)))
 
 
-def resampled_sums(sets, n_groups, weight, n_resamples, random_state, chunk=64):
+def resampled_sums(sets, n_groups, weight, n_resamples, random_state):
     """Sums per group on bootstrap resamples of the rows, groups held fixed.
 
     ``sets`` is a list of (group (n,), columns); returns (n_resamples, len(sets), n_groups, 1 + columns), the first column the weight.
@@ -71,7 +75,7 @@ def resampled_sums(sets, n_groups, weight, n_resamples, random_state, chunk=64):
     table = sparse.vstack(blocks, format="csr")
     each = np.ones(PARTS) if many else weight
     out = np.empty((n_resamples, table.shape[0]))
-    for start in range(0, n_resamples, chunk):
-        draws = np.stack([resample_weights(each, rng) for _ in range(min(chunk, n_resamples - start))], axis=1)
+    for start in range(0, n_resamples, CHUNK):
+        draws = np.stack([resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1)
         out[start : start + draws.shape[1]] = (table @ draws).T
     return out.reshape(n_resamples, len(sets), -1, n_groups).swapaxes(2, 3)

@@ -4,7 +4,7 @@ import numpy as np
 
 __all__ = ["distances", "kernel_row_sums", "median_distance"]
 
-BLOCK_ENTRIES = 4_000_000
+BLOCK_ENTRIES, QUANTILES = 4_000_000, 500
 
 
 def distances(A, B):
@@ -13,12 +13,12 @@ def distances(A, B):
     return np.sqrt(np.maximum(squares, 0.0))
 
 
-def median_distance(P, weight, quantiles=500):
+def median_distance(P, weight):
     """Median distance between 500 quantiles of the rows in lexicographic order (weights mean repetition); 1 where that is 0."""
     order = np.lexsort(P.T[::-1])
     total = np.cumsum(weight[order])
-    rows = order[np.searchsorted(total, (np.arange(quantiles) + 0.5) / quantiles * total[-1])]
-    found = float(np.median(distances(P[rows], P[rows])[np.triu_indices(quantiles, 1)]))
+    rows = order[np.searchsorted(total, (np.arange(QUANTILES) + 0.5) / QUANTILES * total[-1])]
+    found = float(np.median(distances(P[rows], P[rows])[np.triu_indices(QUANTILES, 1)]))
     return found if found > 1e-6 else 1.0
 
 

@@ -19,7 +19,6 @@ class Fit:
     posterior: Posterior
     value: float
     status: str
-    n_evaluations: int
 
 
 def starts(low, high, n_inducing, hyper):
@@ -35,7 +34,7 @@ def starts(low, high, n_inducing, hyper):
 
 
 def _begin(inducing, hyper):
-    return Fit(inducing, hyper, Posterior(np.zeros(len(inducing)), np.eye(len(inducing))), -np.inf, "start", 0)
+    return Fit(inducing, hyper, Posterior(np.zeros(len(inducing)), np.eye(len(inducing))), -np.inf, "start")
 
 
 def trial_steps(n_components):
@@ -112,4 +111,4 @@ def maximise(layout, log_prior_own, weight, begin, prior, full, limits, max_step
         result = minimize(objective, x0, jac=True, method="L-BFGS-B", bounds=packing.box(limits, len(x0)), options=options)
     hyper, inducing, posterior = packing.unpack(result.x)
     status = "converged" if result.status == 0 else "max steps" if result.status == 1 else "line search ended"
-    return Fit(inducing, hyper, posterior, -float(result.fun) * total, status, int(result.nfev))
+    return Fit(inducing, hyper, posterior, -float(result.fun) * total, status)

@@ -82,7 +82,7 @@ def _nearer(query, z, own, room, maybe, points):
     return order[:0], np.empty((0, len(z))), np.empty(0)
 
 
-def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
+def zone_radius(query, low_p, low_c, points, duplicate):
     """Least distance from the query to the cell of any p among the c.
 
     With ``duplicate`` of minus infinity the boundary of a cell belongs to it, so that a p with a twin among the c still has one; with plus
@@ -93,7 +93,7 @@ def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
     lower, first = min_max(query, low_p, low_c, points, duplicate)
     if np.isposinf(lower):
         return np.inf
-    best, solved = _cell_distance(query, *_one(query, first, points), low_c, points, near, np.inf), 1
+    best = _cell_distance(query, *_one(query, first, points), low_c, points, near, np.inf)
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * best) ** 2 * ROOM)
     rows = rows[rows != first]
     blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
@@ -106,9 +106,6 @@ def zone_radius(query, low_p, low_c, points, duplicate, counts=None):
         # Infinite for a twin that has no cell.
         if largest_bisector(query, rows[i], p, dp, low_c, points, duplicate) < best:
             best = min(best, _cell_distance(query, p, dp, low_c, points, near, best))
-            solved += 1
-    if counts is not None:
-        counts.append(solved)
     return max(best, lower)
 
 

@@ -19,9 +19,9 @@ def normalised_gap(variance, error):
     return np.mean(np.abs(1.0 - np.sqrt(error / variance)), axis=-1)
 
 
-def enough_bins(n_bins, total, least=30):
-    """As many bins as asked for, with at least ``least`` rows each on average, and at least one."""
-    return max(1, min(n_bins, int(total // least)))
+def enough_bins(n_bins, total):
+    """As many bins as asked for, with at least thirty rows each on average, and at least one."""
+    return max(1, min(n_bins, int(total // 30)))
 
 
 def chi_square_draws(group, part, weight, n_groups, n_draws, rng):

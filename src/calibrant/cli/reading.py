@@ -69,7 +69,7 @@ def read_file(path, columns=None, *, labels=True, prefer=None) -> PredictionFile
     if columns.classes is not None:
         classes = [part.strip() for part in columns.classes.split(",")]
     y = _labels(source, columns, path) if labels else None
-    weight = _optional(source, columns.weight, "weight", path) if labels else None
+    weight = _optional(source, columns.weight, "weight") if labels else None
     if source.kind == "csv":
         y, classes = table_columns.same_kind(y, classes)
         weight = None if weight is None else table_columns.as_floats(weight, columns.weight or "weight", path)
@@ -108,7 +108,7 @@ def _labels(source, columns, path):
         if columns.label is None:
             raise InputError(f"{path} holds no labels; pass the file that does: --label LABELS.npy")
         return sources.open_source(Path(columns.label)).content["values"]
-    found = _optional(source, columns.label, "label", path)
+    found = _optional(source, columns.label, "label")
     if found is None:
         raise InputError(
             f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds {source.described()}; name yours with --label."
@@ -119,7 +119,7 @@ def _labels(source, columns, path):
     return found
 
 
-def _optional(source, name, what, path):
+def _optional(source, name, what):
     if source.kind == "npy":
         return None if name is None else sources.open_source(Path(name)).content["values"]
     key = _key(source, name, what)

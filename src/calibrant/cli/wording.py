@@ -83,7 +83,7 @@ def said(error) -> str:
     return shown(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}")
 
 
-def abridged(value, length=60) -> str:
+def abridged(value) -> str:
     """A value of the user's as an error shows it: quoted, and not longer than a line."""
     text = repr(value)
-    return text if len(text) <= length else f"{text[:length]}... ({len(text):,} characters)"
+    return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"

@@ -50,8 +50,8 @@ def breast_cancer() -> Dataset:
 BUNDLED = {"digits": digits, "breast-cancer": breast_cancer}
 
 
-def three_parts(data: Dataset, *, train=0.4, calibrate=0.3, random_state=0):
-    """(train, calibrate, test): row numbers of three parts in which the classes have equal shares.
+def three_parts(data: Dataset):
+    """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal shares.
 
     Examples
     --------
@@ -59,6 +59,6 @@ def three_parts(data: Dataset, *, train=0.4, calibrate=0.3, random_state=0):
     [227, 171, 171]
     """
     rows = np.arange(len(data))
-    first, rest = train_test_split(rows, train_size=train, random_state=random_state, stratify=data.y)
-    second, third = train_test_split(rest, train_size=calibrate / (1.0 - train), random_state=random_state, stratify=data.y[rest])
+    first, rest = train_test_split(rows, train_size=0.4, random_state=0, stratify=data.y)
+    second, third = train_test_split(rest, train_size=0.5, random_state=0, stratify=data.y[rest])
     return first, second, third

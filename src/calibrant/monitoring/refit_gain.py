@@ -10,7 +10,7 @@ __all__ = ["refit_gain"]
 N_FOLDS = 5
 
 
-def refit_gain(sums, random_state=0):
+def refit_gain(sums):
     """(gain in log loss a row, its standard error) of a sigmoid of the log-odds fitted to other folds.
 
     From (B, 3) sums by bin, rows, summed score and hits, of at least some twenty rows. The rows of a bin are dealt to folds at random,
@@ -19,7 +19,7 @@ def refit_gain(sums, random_state=0):
     filled = sums[:, 0] > 0.0
     n, total, hits = sums[filled].T
     score = np.clip(total / n, 0.0, 1.0)
-    rng, fold = np.random.default_rng(random_state), np.full(N_FOLDS, 1.0 / N_FOLDS)
+    rng, fold = np.random.default_rng(0), np.full(N_FOLDS, 1.0 / N_FOLDS)
     right, wrong = (rng.multinomial(np.rint(count).astype(np.int64), fold) for count in (hits, n - hits))
     gains, counts = [], []
     for k in range(N_FOLDS):

@@ -142,7 +142,7 @@ class GaussianProcessCalibration(Calibrator):
             return self.fit(P, y, sample_weight=sample_weight)
         record = read(P, y, inputs=self.inputs, classes=self.classes_, sample_weight=sample_weight)
         scores, labels, weight = _merged(record)
-        begin = Fit(self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_), self.evidence_, "start", 0)
+        begin = Fit(self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_), self.evidence_, "start")
         self._learn(scores, labels, weight, [begin], learn_kernel=False)
         return self
 

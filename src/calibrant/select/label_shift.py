@@ -115,7 +115,7 @@ class LabelShift(Saved, BaseEstimator):
 
     def _estimated(self, record, use):
         if self.frequencies == "em":
-            beta, bias, _ = fit_bias_temperature(record.logits, record.labels, record.weights)
+            beta, bias = fit_bias_temperature(record.logits, record.labels, record.weights)
             own, other = (softmax(beta * r.logits + bias) for r in (record, use))
             p = record.weights @ own / record.weights.sum()
             weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
