@@ -1,10 +1,14 @@
-"""Records of equal-length arrays: data first, drawn by displays."""
+"""Records of equal-length arrays: data first, drawn by displays; and any result as plain values, ready for JSON."""
 
+import math
 from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["Record"]
+__all__ = ["Record", "plain"]
 
 
 @dataclass(frozen=True)
@@ -19,3 +23,21 @@ class Record:
         """The columns as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of a curve", "frames")
         return pandas.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})
+
+
+def plain(value) -> Any:
+    """Arrays as lists, NumPy's numbers as Python's, nan and infinity as None, and what JSON does not know (times) as text.
+
+    Examples
+    --------
+    >>> plain({"n": np.int64(2), "ece": np.array([0.5, np.nan]), "when": np.datetime64("2026-01-31")})
+    {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
+    """
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(v) for v in value]
+    value = value.item() if isinstance(value, np.number | np.bool_) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

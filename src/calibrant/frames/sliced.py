@@ -3,9 +3,8 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-
 from calibrant._support.extras import import_extra
+from calibrant.contracts.columns import plain
 from calibrant.frames.state import GroupState
 
 __all__ = ["Sliced"]
@@ -52,12 +51,6 @@ class Sliced(ABC):
 
     def to_dict(self) -> dict:
         """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
-        columns = {name: _plain(values) for name, values in self.columns().items()}
-        count = len(next(iter(columns.values()), []))
-        overall = {name: values[0] for name, values in ((k, _plain([v])) for k, v in self.overall().items())}
-        slices = [{name: values[i] for name, values in columns.items()} for i in range(count)]
-        return {"by": self.by, "bins": self._bins, "overall": overall, "slices": slices}
-
-
-def _plain(values):
-    return [None if isinstance(v, float) and not np.isfinite(v) else v for v in (values.tolist() if hasattr(values, "tolist") else values)]
+        columns = self.columns()
+        slices = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})

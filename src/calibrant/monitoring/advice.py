@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.contracts.columns import plain
 from calibrant.monitoring.refit_gain import refit_gain
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
 
@@ -39,7 +40,7 @@ class Advice:
 
     def to_dict(self) -> dict:
         """Ready for JSON: nan becomes None."""
-        return {name: None if value != value else value for name, value in vars(self).items()}
+        return plain(vars(self))
 
 
 def advise(monitor) -> Advice:

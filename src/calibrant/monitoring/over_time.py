@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._support.extras import import_extra
+from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation
 from calibrant.monitoring.monitor import CalibrationMonitor
@@ -50,7 +51,7 @@ class Monitoring:
 
     def to_dict(self) -> dict:
         """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence, advice and curve (see :meth:`frame`)."""
-        slices = [dict(zip(self.by, map(_plain, values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
+        slices = [dict(zip(self.by, plain(values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
         return {"alpha": self.alpha, "by": self.by, "overall": _said(self.overall, 0.95), "slices": slices}
 
 
@@ -149,14 +150,7 @@ def _claim(reference, evaluation, by, slice_):
 
 def _said(each, level):
     curve = each.curve(level=level)
-    columns = {name: [_plain(v) for v in values] for name, values in curve.to_dict().items()}
     return {
         "n": each.n_, "alarm": each.alarm_, "alarm_time": each.alarm_time_, "log_evidence": each.log_evidence_,
-        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": columns,
+        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": plain(curve.to_dict()),
     }  # fmt: skip
-
-
-def _plain(value):
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if isinstance(value, bool | int | float | str) or value is None else str(value)

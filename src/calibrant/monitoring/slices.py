@@ -7,6 +7,7 @@ from scipy import special, stats
 
 from calibrant._kernels.quotient import quotient
 from calibrant._support.extras import import_extra
+from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation
 
@@ -53,9 +54,9 @@ class SliceTests:
 
     def to_dict(self) -> dict:
         """Ready for JSON."""
-        columns = {name: values.tolist() if hasattr(values, "tolist") else list(values) for name, values in self.columns().items()}
-        rows = [{name: values[i] for name, values in columns.items()} for i in range(len(self.slices))]
-        return {"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows}
+        columns = self.columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return plain({"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows})
 
 
 def worst_slices(evaluation, *, by=None, alpha=0.05, method="bh", tolerance=0.0) -> SliceTests:

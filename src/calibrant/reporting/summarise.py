@@ -1,6 +1,7 @@
 """The report as data: everything it says, in one plain dictionary."""
 
 from calibrant.arrays import require_pairs
+from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
 from calibrant.predictions import read
@@ -9,7 +10,6 @@ from calibrant.reporting.alternatives import alternatives, best, several
 from calibrant.reporting.choice import choice, confidence, final
 from calibrant.reporting.drift import read_times
 from calibrant.reporting.evidence import latent, signals
-from calibrant.reporting.plain import plain
 from calibrant.reporting.scores import score_table
 from calibrant.reporting.sections import sections
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from calibrant.arrays import require_pairs
+from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import read_groups
@@ -10,7 +11,6 @@ from calibrant.reporting.alternatives import alternatives, several
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.choice import final
 from calibrant.reporting.drift import read_times
-from calibrant.reporting.plain import plain
 from calibrant.reporting.regression.after import compare, fit_copy, is_fitted, resolve
 from calibrant.reporting.regression.choice import best, choice
 from calibrant.reporting.regression.scores import CHOSEN_BY, score_table
