@@ -48,3 +48,19 @@ def test_classes_of_one_simple_kind_have_its_dtype():
     assert labels.class_array([3, 1], 2).dtype.kind == "i"
     assert labels.class_array([1, "a"], 2).dtype == object
     assert labels.class_array([("a", 1), ("b", 2)], 2).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("given", "classes", "expected"),
+    [
+        (["0", "1"], [1, 0], [1, 0]),
+        ([0, 1.0, True], ["0", "1"], [0, 1, 1]),
+        (["True", "0", 1], [False, True], [1, 0, 1]),
+        ([True, "True"], ["False", "True"], [1, 1]),
+        ([1, "1"], ["1", 1], [1, 0]),
+        (["1_0", "10"], [10, 11], [-1, 0]),
+    ],
+    ids=["text for numbers", "numbers for text", "text for truth values", "truth values for text", "both kinds", "underscores"],
+)
+def test_a_label_is_the_class_of_its_value_or_else_of_its_text(given, classes, expected):
+    assert labels.places(given, classes) == expected

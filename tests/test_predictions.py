@@ -395,3 +395,11 @@ def test_reference_labels_are_positions_in_the_classes():
         read(P2, Y2, reference=X)
     with pytest.raises(InputError, match=r"reference\[0\] must have 2 rows"):
         read(P2, Y2, reference=(X, [0, 1]))
+
+
+@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.brier_score], ids=["log loss", "Brier score"])
+def test_what_a_record_keeps_is_never_written_to(metric):
+    P = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    record = read(P, np.arange(50) % 3)
+    record.by_class.setflags(write=False)
+    assert metric.of(record) == metric(np.arange(50) % 3, P)

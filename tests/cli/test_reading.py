@@ -112,3 +112,8 @@ def test_a_pickle_inside_is_refused(tmp_path):
     np.savez(tmp_path / "f.npz", probabilities=np.array([{"a": 1}], dtype=object))
     with pytest.raises(InputError, match="plain arrays"):
         read_file(tmp_path / "f.npz")
+
+
+def test_names_with_underscores_are_no_numbers(tmp_path):
+    path = write_csv(tmp_path / "f.csv", {"p_1_0": [0.7, 0.2], "p_1_1": [0.3, 0.8], "label": ["1_0", "1_1"]})
+    assert as_record(read_file(path)).classes.tolist() == ["1_0", "1_1"]

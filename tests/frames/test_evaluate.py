@@ -192,3 +192,18 @@ def test_names_of_folders_are_columns(engine, folders, tmp_path):
     for source in (root, f"{root}/**/*.parquet", f"{root}/model=*/day=*/0.parquet"):
         assert_same(cb.evaluate(source, engine=engine, **asked), expected)
     assert_same(cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected)
+
+
+@pytest.mark.parametrize("engine", ["auto", "pyarrow"])
+def test_a_class_made_from_a_library_s_table_is_read_as_that_table(engine):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    made = type("Logs", (pandas.DataFrame,), {})({"p": [0.2, 0.9], "label": [0, 1]})
+    assert cb.evaluate(made, probabilities="p", engine=engine).overall()["accuracy"] == 1.0
+
+
+def test_columns_of_whole_numbers_are_classes_of_that_number():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    logs = pandas.DataFrame({"p_-1.0": [0.2, 0.9], "p_1.0": [0.8, 0.1], "label": ["1", "-1"]})
+    assert cb.evaluate(logs, probabilities="p_*").overall()["accuracy"] == 1.0
