@@ -45,7 +45,8 @@ class BayesianBinning(Map):
     Notes
     -----
     Chooses the number of bins by itself, and its values never are exactly 0 or 1. Still a step function: smooth maps are better on most
-    data. Ties are never split, so on coarse scores several B give the same bins; each binning counts once.
+    data. Ties are never split, so on coarse scores several B give the same bins; each binning counts once. netcal's BBQ, which differs in
+    such choices, had the lower log loss on two outputs seen elsewhere (.6388 for .6423, .4110 for .4118).
 
     References
     ----------
