@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError
-from calibrant.labels import is_missing, label_array, label_key
+from calibrant.labels import array_of, is_missing, label_array, label_key
 
 __all__ = ["Groups", "read_groups"]
 
@@ -76,7 +76,7 @@ def read_groups(groups, record) -> Groups:
     for part in reversed(parts):
         found, digit = np.divmod(found, len(part))
         names.append(part.names[digit].tolist())
-    return Groups(_objects(list(zip(*reversed(names), strict=True))), index)
+    return Groups(array_of(list(zip(*reversed(names), strict=True))), index)
 
 
 def _columns(groups):
@@ -122,7 +122,7 @@ def _coded(labels) -> Groups:
     order = sorted(range(len(found)), key=lambda i: _place(found[i]))
     place = np.empty(len(found), dtype=np.intp)
     place[order] = np.arange(len(found))
-    return Groups(_objects([found[i] for i in order]), place[index])
+    return Groups(array_of([found[i] for i in order]), place[index])
 
 
 def _identity(label):
@@ -141,14 +141,6 @@ def _place(label):
     if isinstance(label, int | float):
         return (0, label)
     return (1, label) if isinstance(label, str) else (2, type(label).__name__, str(label))
-
-
-def _objects(values):
-    """The values as an array that keeps each as it is; of texts or numbers alone, an array of them."""
-    kinds = {type(v) for v in values}
-    if len(kinds) == 1 and kinds <= {int, str, bool, float}:
-        return np.array(values)
-    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _text(name):

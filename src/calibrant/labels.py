@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.arrays import plain_array
 from calibrant.errors import InputError
 
-__all__ = ["class_array", "encode_labels", "is_indicator", "is_missing", "label_array", "label_key", "places"]
+__all__ = ["array_of", "class_array", "encode_labels", "is_indicator", "is_missing", "is_number", "label_array", "label_key", "places"]
 
 
 def class_array(classes, n_classes):
@@ -25,10 +25,15 @@ def class_array(classes, n_classes):
         )
     if len(set(listed)) != len(listed):
         raise InputError(f"classes must be distinct; got {listed}; remove the repeated ones.")
-    kinds = {type(c) for c in listed}
+    return array_of(listed)
+
+
+def array_of(values):
+    """The values as an array that keeps each as it is; of texts or numbers alone, an array of them."""
+    kinds = {type(v) for v in values}
     if len(kinds) == 1 and kinds <= {int, str, bool, float}:
-        return np.array(listed)
-    return np.fromiter(listed, dtype=object, count=len(listed))
+        return np.array(values)
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False) -> tuple[np.ndarray, np.ndarray | None]:
@@ -45,7 +50,7 @@ def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False
     unique, inverse = _unique(labels, name)
     codes = places(unique, classes)
     unknown = [u for u, c in zip(unique, codes, strict=True) if c < 0]
-    if len(unknown) == len(unique) and not any(map(_is_number, classes)):
+    if len(unknown) == len(unique) and not any(map(is_number, classes)):
         positions = _positions(labels, n_classes)
         if positions is not None:
             return positions, classes
@@ -137,8 +142,8 @@ def _positions(labels, n_classes):
     return None if codes is None or (len(codes) and (codes.min() < 0 or codes.max() >= n_classes)) else codes
 
 
-def _is_number(label):
-    """Whether a class is named by a number, be it as text, as the columns of polars frames are."""
+def is_number(label) -> bool:
+    """Whether a value is a number, be it as text, as the columns of polars frames are."""
     try:
         float(label)
     except (TypeError, ValueError):

@@ -5,6 +5,7 @@ import numpy as np
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred, whole_numbers
+from calibrant.labels import is_number
 
 __all__ = ["as_floats", "find", "same_kind"]
 
@@ -64,17 +65,9 @@ def as_floats(column, name, path):
     try:
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
-        bad = next((i for i, v in enumerate(column) if not _is_number(v)), 0)
+        bad = next((i for i, v in enumerate(column) if not is_number(v)), 0)
         found = abridged(column[bad])
         raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {found}; repair or drop that row.") from None
-
-
-def _is_number(value):
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def same_kind(labels, classes):

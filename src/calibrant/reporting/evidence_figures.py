@@ -1,29 +1,60 @@
-"""The figures of the evidence behind confidences, each as SVG, words and table."""
+"""The figures of the confidences and of the evidence behind them, each as SVG, words and table."""
 
 from dataclasses import fields
 
 import numpy as np
 
+from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
 from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
+from calibrant.displays.confidence_curve import ConfidenceCurveDisplay
 from calibrant.displays.latent_function import LatentFunctionDisplay
 from calibrant.displays.signal_accuracy import SignalAccuracyDisplay
 from calibrant.displays.svg import as_svg
 from calibrant.scalings.gaussian_process import LatentFunction
 
-__all__ = ["evidence_figures"]
+__all__ = ["evidence_figures", "made", "points_along", "rows_shown"]
 
 SIZE = (3.7, 3.4)
+#: Rows of the table of a curve on the page; the report's data holds all points.
 TABLE_ROWS = 25
 
 
 def evidence_figures(summary) -> list[dict]:
     """One dictionary a figure, as :func:`calibrant.reporting.figures.figures` makes them."""
-    made = [_signal(found) for found in summary["signals"]]
-    return made if summary["latent"] is None else [*made, _latent(summary["latent"], summary["calibrator"]["name"])]
+    drawn = [] if summary["confidence"] is None else [_confidence(summary)]
+    drawn += [_signal(found) for found in summary["signals"]]
+    return drawn if summary["latent"] is None else [*drawn, _latent(summary["latent"], summary["calibrator"]["name"])]
+
+
+def _confidence(summary):
+    """The calibrator's confidence over its score, beside the shares observed, with the densities of right and wrong scores."""
+    found = summary["confidence"]
+    curve = ConfidenceCurve(
+        None, made(ConfidencePoints, found["points"]), made(ConfidenceBars, found["bars"]),
+        *(found[name] for name in ("cloud", "n", "right", "wrong")),
+    )  # fmt: skip
+    title, bars = f"What {summary['calibrator']['name']} does{' (in-sample)' if found['in_sample'] else ''}", curve.bars
+    words = ("Fitted on the very rows shown, so it agrees with them more than it will with new ones. " if found["in_sample"] else "") + (
+        f"The confidence it gives over the model's score, beside the share right in bins of {found['n']:,.0f} rows, through whose "
+        f"intervals it should pass; above, the densities of {found['right']:,.0f} right and {found['wrong']:,.0f} wrong predictions."
+    )
+    rows = list(zip(bars.lower, bars.upper, bars.n, bars.rate, bars.low, bars.high, strict=True))
+    points = [
+        (0.5 * (a + b), rate, f"score {a:.3f} to {b:.3f}: share right {rate:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
+        for a, b, n, rate, low, high in rows
+    ]
+    points += [(x, y, f"score {x:.3f}: confidence {y:.3f}") for x, y in points_along(curve.points.score, curve.points.confidence)]
+    display = ConfidenceCurveDisplay(curve, name=" ")
+    return {
+        "key": "confidence", "title": title, "description": words,
+        "svg": as_svg(display, key="confidence", title=title, description=words, size=(3.7, 3.9), points=points),
+        "columns": ["Score", "Rows", "Share right", "Interval"],
+        "rows": [[f"{a:.3f} to {b:.3f}", f"{n:,.0f}", f"{r:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, r, low, high in rows],
+    }  # fmt: skip
 
 
 def _signal(found):
-    bins, fits = _made(SignalBins, found["bins"]), _made(SignalFits, found["fits"])
+    bins, fits = made(SignalBins, found["bins"]), made(SignalFits, found["fits"])
     stability = found["name"] == "LabelStability"
     key, title = ("stability", "Accuracy by label stability") if stability else ("separation", "Accuracy by separation")
     words = _of_stability(bins) if stability else _of_separation(bins)
@@ -62,7 +93,7 @@ def _of_separation(bins):
 
 
 def _latent(found, name):
-    curve = _made(LatentFunction, {field.name: found[field.name] for field in fields(LatentFunction)})
+    curve = made(LatentFunction, {field.name: found[field.name] for field in fields(LatentFunction)})
     title = f"Latent function of {name}"
     moved = int(np.abs(curve.mean - curve.prior).argmax())
     words = (
@@ -70,7 +101,7 @@ def _latent(found, name):
         "said, below it for less; a constant added to the curve changes nothing. The ticks are scores of the data. Farthest from the "
         f"prior: at {curve.score[moved]:.3g}, {curve.mean[moved]:.3g} instead of {curve.prior[moved]:.3g}."
     )
-    some = np.unique(np.linspace(0, len(curve.score) - 1, TABLE_ROWS).round().astype(int))
+    some = rows_shown(len(curve.score))
     rows = [tuple(getattr(curve, field)[i] for field in ("score", "prior", "mean", "low", "high")) for i in some]
     points = [(x, mean, f"score {x:.3g}: {mean:.3g} ({low:.3g} to {high:.3g}), prior {prior:.3g}") for x, prior, mean, low, high in rows]
     display = LatentFunctionDisplay(curve, scores=np.array(found["ticks"]))
@@ -82,5 +113,18 @@ def _latent(found, name):
     }  # fmt: skip
 
 
-def _made(record, columns):
+def made(record, columns):
+    """A record of arrays from the lists of a summary."""
     return record(**{name: np.array(values, dtype=np.float64) for name, values in columns.items()})
+
+
+def points_along(x, y):
+    """Some of the points, by place: neighbours at equal distances along x are the easiest to hit."""
+    at = np.unique(np.searchsorted(np.sort(x), np.linspace(x.min(), x.max(), TABLE_ROWS)).clip(0, len(x) - 1))
+    rows = np.argsort(x, kind="stable")[at]
+    return list(zip(x[rows].tolist(), y[rows].tolist(), strict=True))
+
+
+def rows_shown(count):
+    """The rows of a curve of so many points that its table shows."""
+    return np.unique(np.linspace(0, count - 1, min(count, TABLE_ROWS)).round().astype(int))

@@ -7,23 +7,21 @@ import numpy as np
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.displays.svg import as_svg
-from calibrant.reporting.evidence_figures import evidence_figures
-from calibrant.reporting.more_figures import confidence_figure, overlaid
+from calibrant.reporting.evidence_figures import evidence_figures, made
+from calibrant.reporting.overlaid_figures import overlaid
 
 __all__ = ["figures"]
 
 
 def figures(summary) -> list[dict]:
     """One dictionary a figure: key, title, description, svg, columns, rows; before and after side by side."""
-    made = []
+    drawn = []
     for kind, make in (("curves", _reliability), ("histograms", _histogram)):
         for when in ("before", "after"):
             data = summary[kind][when]
             if data is not None:
-                made.append(make(f"{kind}-{when}", _when(when, summary), _record(data)))
-    made += [_logit(summary), overlaid("corp", summary), overlaid("risk", summary)]
-    made += [] if summary["confidence"] is None else [confidence_figure(summary)]
-    return made + evidence_figures(summary)
+                drawn.append(make(f"{kind}-{when}", _when(when, summary), made(SimpleNamespace, data)))
+    return [*drawn, _logit(summary), overlaid("corp", summary), overlaid("risk", summary), *evidence_figures(summary)]
 
 
 def _when(when, summary):
@@ -31,10 +29,6 @@ def _when(when, summary):
         return "as predicted" if summary["curves"]["after"] is None else "before calibration"
     note = " (in-sample)" if summary["calibrator"]["evaluation"] == "in-sample" else ""
     return f"after {summary['calibrator']['name']}{note}"
-
-
-def _record(columns):
-    return SimpleNamespace(**{name: np.array(values, dtype=np.float64) for name, values in columns.items()})
 
 
 def _reliability(key, when, curve):
@@ -70,7 +64,7 @@ def _drawn(key, title, curve, display, size):
 def _logit(summary):
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
-    curve, title = _record(summary["equal_mass"][when]), f"On the logit scale, {_when(when, summary)}"
+    curve, title = made(SimpleNamespace, summary["equal_mass"][when]), f"On the logit scale, {_when(when, summary)}"
     return _drawn("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7))
 
 
