@@ -31,7 +31,7 @@ GROUPS = {
     "Tables of any size": ("frames",),
     "Monitoring": ("monitoring",),
     "Displays": ("displays",),
-    "Reports": ("reporting",),
+    "Reports": ("compare", "reporting"),
     "Templates and files": ("contracts", "_support"),
     "Other": (),
 }

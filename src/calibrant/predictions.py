@@ -6,7 +6,7 @@ Everything public that takes classification predictions reads them here, once; c
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,12 @@ class Predictions:
         Machine epsilon of the dtype the values came in.
     checked : bool
         False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
+    own : (n,) intp or None
+        Labels taken for the model's own instead of those of the largest values, with their probabilities as confidence: a calibrator of
+        the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
     """
+
+    task: ClassVar[str] = "classification"
 
     values: np.ndarray
     kind: str
@@ -65,6 +70,7 @@ class Predictions:
     resolution: float = 2.0**-52
     kept: np.ndarray | None = field(default=None, repr=False)
     checked: bool = field(default=True, repr=False)
+    own: np.ndarray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -103,11 +109,13 @@ class Predictions:
     @cached_property
     def predicted(self) -> np.ndarray:
         """(n,) position of the model's own label: argmax of the values, the first on ties."""
-        return self._in_blocks(_first_largest).astype(np.intp)
+        return self._in_blocks(_first_largest).astype(np.intp) if self.own is None else self.own
 
     @cached_property
     def confidence(self) -> np.ndarray:
         """(n,) probability of the predicted label."""
+        if self.own is not None:
+            return self.probabilities[np.arange(len(self)), self.own]
         return self._in_blocks(_largest_probability)
 
     def _in_blocks(self, function):
@@ -158,6 +166,7 @@ class Predictions:
             weight=None if self.weight is None else self.weight[rows],
             X=X,
             kept=None,
+            own=None if self.own is None else self.own[rows],
         )
 
     def blocks(self, size: int | None = None) -> Iterator["Predictions"]:
@@ -181,6 +190,38 @@ class Predictions:
     def one_output(self) -> "Predictions":
         """The record itself."""
         return self
+
+    @property
+    def strata(self) -> np.ndarray:
+        """(n,) what folds are dealt out by: the true labels."""
+        if self.labels is None:
+            raise InputError("y must be the true labels, one a row; got None.")
+        return self.labels
+
+    @property
+    def calibrator_params(self) -> dict[str, Any]:
+        """What a calibrator must be told of the rows it is fitted on: the kind of input, and the classes."""
+        return {"inputs": self.kind, "classes": self.classes}
+
+    def without_features(self) -> "Predictions":
+        """The record without ``X``, for a calibrator that does not use it."""
+        return replace(self, X=None)
+
+    def gathered(self, parts, rows) -> np.ndarray:
+        """(n, K) calibrated probabilities from those of several fits, ``parts[k]`` of ``rows[k]``; NaN in the rows of none."""
+        out = np.full(self.values.shape, np.nan)
+        for part, held_out in zip(parts, rows, strict=True):
+            out[held_out] = part
+        return out
+
+    def recalibrated(self, result, output="probability") -> "Predictions":
+        """The same rows with calibrated probabilities, (n, K); where the ``output`` is "confidence" they keep the model's own label."""
+        own = self.predicted if output == "confidence" else None
+        return replace(self, values=np.asarray(result, dtype=np.float64), kind="probability", resolution=2.0**-52, own=own)
+
+    def agrees_with(self, other) -> bool:
+        """Whether both say the same of all rows, up to rounding."""
+        return bool(np.abs(self.probabilities - other.probabilities).max() < 1e-12)
 
     def per_row(self, values) -> np.ndarray:
         """An array given for the rows of the input, without the rows of weight 0 that were dropped."""

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
-from calibrant.reporting.own_label import as_pair, own_label
+from calibrant.reporting.scores import as_pair
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def test_parts_and_blocks_keep_label_and_confidence(doubtful):
     P, y = doubtful
     record = read(P, y)
     second = np.argsort(P, axis=1)[:, 1]
-    kept = own_label(record, second)
+    kept = replace(record, own=second)
     part = kept.take(np.arange(0, 1500, 3))
     assert (part.predicted == second[::3]).all()
     assert np.allclose(part.confidence, np.take_along_axis(P, second[:, None], axis=1)[::3, 0])

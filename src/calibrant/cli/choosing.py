@@ -9,18 +9,18 @@ from calibrant.cli.methods import RENAMED, TARGETS, make, methods, regression_me
 from calibrant.cli.options import FILE
 from calibrant.cli.reading import column_order
 from calibrant.cli.tables import progress
+from calibrant.compare.given import resolve
 from calibrant.errors import InputError
-from calibrant.reporting import after
-from calibrant.reporting.regression import after as after_forecasts
+from calibrant.folds.model_outputs import is_fitted
 
 __all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "reported", "saved"]
 
 N_SPLITS = 5
 WORDS = {"logit": "logits", "probability": "probabilities"}
-#: By task: the methods by name, what turns None into the default, what its calibrators are, and what they calibrate.
+#: By task: the methods by name, what its calibrators are, and what they calibrate.
 TASKS = {
-    "classification": (methods, after.resolve, calibrant.Calibrator, "predictions of classes"),
-    "regression": (regression_methods, after_forecasts.resolve, calibrant.RegressionCalibrator, "forecasts of a number"),
+    "classification": (methods, calibrant.Calibrator, "predictions of classes"),
+    "regression": (regression_methods, calibrant.RegressionCalibrator, "forecasts of a number"),
 }
 
 
@@ -66,7 +66,7 @@ def saved(path, method=None, target=None):
     if path is None:
         return None
     loaded = calibrant.load(path)
-    if not isinstance(loaded, tuple(kind for _, _, kind, _ in TASKS.values())):
+    if not isinstance(loaded, tuple(kind for _, kind, _ in TASKS.values())):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
     return loaded
 
@@ -84,7 +84,7 @@ def fitting(calibrator, data):
 
 def chosen(method, loaded, data, default=None, target=None):
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
-    named, resolve, _, words = TASKS[data.task]
+    named, _, words = TASKS[data.task]
     if target is not None:
         _check_target(target, method, data)
     if method is not None and method not in named():
@@ -92,7 +92,9 @@ def chosen(method, loaded, data, default=None, target=None):
     fitting(loaded, data)
     if loaded is not None:
         return loaded
-    return make(method, data.task, target or "classes") if method is not None else resolve(None if default is None else default())
+    if method is not None:
+        return make(method, data.task, target or "classes")
+    return resolve(None if default is None else default(), data.task)
 
 
 def _check_target(target, method, data):
@@ -116,7 +118,7 @@ def reported(data, calibrator, *, test=None, n_bins=None, **options):
 
 def arranged(data, calibrator):
     """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
-    if not after.is_fitted(calibrator):
+    if not is_fitted(calibrator):
         return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
     if data.inputs != calibrator.inputs:
         raise InputError(
@@ -128,7 +130,7 @@ def arranged(data, calibrator):
 
 def fold_progress(calibrator):
     """A bar over the folds of an unfitted calibrator; nothing for the others."""
-    fitted = after.is_fitted(calibrator) or after_forecasts.is_fitted(calibrator)
+    fitted = is_fitted(calibrator)
     if fitted or isinstance(calibrator, calibrant.Identity | calibrant.ForecastIdentity):
         return nullcontext()
     return progress("calibrating out of fold", N_SPLITS)

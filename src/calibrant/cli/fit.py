@@ -7,11 +7,10 @@ from calibrant.cli.options import FILE, column_options, force_option, output_opt
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
+from calibrant.compare.given import shown_name
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
-from calibrant.reporting.names import shown_name
-from calibrant.reporting.regression.after import fit_copy
 
 __all__ = ["fit"]
 
@@ -53,7 +52,7 @@ def _of_classes(calibrator, data):
 def _of_forecasts(calibrator, data):
     record = read_forecast(data.forecast, None, data.labels, sample_weight=data.weight)
     outputs = f", {record.forecast.shape[1]} outputs" if len(record.forecast.shape) > 1 else ""
-    return fit_copy(calibrator, record), f"{len(record):,} rows{outputs}"
+    return fit_clone(calibrator, record), f"{len(record):,} rows{outputs}"
 
 
 FITS = {"classification": _of_classes, "regression": _of_forecasts}

@@ -8,8 +8,8 @@ from rich.table import Table
 from calibrant import metrics
 from calibrant.cli.methods import methods, regression_methods
 from calibrant.cli.tables import console
+from calibrant.compare.given import shown_name
 from calibrant.contracts.metric import Metric
-from calibrant.reporting.names import shown_name
 
 __all__ = ["list_methods"]
 

@@ -30,18 +30,17 @@ def stratified_folds(labels, n_splits=5, random_state=0):
 
 
 def fit_clone(calibrator, record):
-    """An unfitted copy of ``calibrator``, told the record's kind of input and classes, fitted on the record."""
-    return clone(calibrator).set_params(inputs=record.kind, classes=record.classes).fit_record(record)
+    """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input, classes), fitted on the record."""
+    return clone(calibrator).set_params(**record.calibrator_params).fit_record(record)
 
 
 def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, progress=None):
-    """Calibrated probabilities of every row, by fits on the other folds.
+    """Calibrated probabilities, or forecasts, of every row, by fits on the other folds.
 
     Parameters
     ----------
-    calibrator : Calibrator, fitted or not; it is left as it is
-    record : Predictions with labels
-        As read by :func:`calibrant.predictions.read`.
+    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is
+    record : Predictions with labels, or ForecastRecord with outcomes
     n_splits : int, default 5
     random_state : int, default 0
         Seed of the assignment of rows to folds.
@@ -52,8 +51,8 @@ def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, 
 
     Returns
     -------
-    probabilities : (n, K) float64
-        NaN in the rows that no split held out.
+    result : (n, K) float64, or Forecast
+        NaN in the rows that no split held out; of forecasts each row must be held out.
     folds : (n,) fold of each row, -1 where none.
 
     Notes
@@ -70,16 +69,16 @@ def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, 
     ([[0.9, 0.1], [0.2, 0.8]], [0, 1])
     """
     if splits is None:
-        folds = stratified_folds(record.labels, n_splits, random_state)
+        folds = stratified_folds(record.strata, n_splits, random_state)
         splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_splits)]
-    out = np.full(record.values.shape, np.nan)
     folds = np.full(len(record), -1, dtype=np.intp)
+    parts, rows = [], []
     for k, (fit_rows, held_out) in enumerate(splits):
         if (folds[held_out] >= 0).any():
             raise InputError("a row may be held out by one split only; the splitter repeats rows; use one such as KFold or GroupKFold.")
         folds[held_out] = k
-        fitted = fit_clone(calibrator, record.take(fit_rows))
-        out[held_out] = fitted.predict_record(record.take(held_out))
+        parts.append(fit_clone(calibrator, record.take(fit_rows)).predict_record(record.take(held_out)))
+        rows.append(held_out)
         if progress is not None:
             progress(k)
-    return out, folds
+    return record.gathered(parts, rows), folds

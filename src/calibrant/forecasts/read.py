@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
 from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
+from calibrant.forecasts.parts import gather
 
 __all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
@@ -32,6 +34,8 @@ class ForecastRecord:
     y: np.ndarray | None = None
     weight: np.ndarray | None = None
     kept: np.ndarray | None = field(default=None, repr=False)
+
+    task: ClassVar[str] = "regression"
 
     def __len__(self) -> int:
         return len(self.forecast)
@@ -113,6 +117,33 @@ class ForecastRecord:
             return [self]
         columns = range(self.forecast.shape[1])
         return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j]) for j in columns]
+
+    @property
+    def strata(self) -> np.ndarray:
+        """(n,) what folds are dealt out by: nothing, so that they are random."""
+        return np.zeros(len(self))
+
+    @property
+    def calibrator_params(self) -> dict[str, Any]:
+        """What a calibrator must be told of the rows it is fitted on: nothing."""
+        return {}
+
+    def without_features(self) -> "ForecastRecord":
+        """The record itself: forecasts come without features."""
+        return self
+
+    def gathered(self, parts, rows) -> Forecast:
+        """The calibrated forecast from those of several fits, ``parts[k]`` of ``rows[k]``."""
+        return gather(parts, rows)
+
+    def recalibrated(self, result, output="distribution") -> "ForecastRecord":
+        """The same rows with a calibrated forecast."""
+        return replace(self, forecast=result)
+
+    def agrees_with(self, other) -> bool:
+        """Whether both say the same of all rows, up to rounding, as far as mean, std and 90 % intervals tell."""
+        said = [(one.forecast.mean, one.forecast.std, *one.forecast.interval(0.9)) for one in (self, other)]
+        return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in zip(*said, strict=True))
 
 
 def is_forecast(values) -> bool:

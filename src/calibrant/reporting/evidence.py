@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibrant.confidence.confidence_curve import confidence_curve
 from calibrant.confidence.signal_accuracy import accuracy_over
 from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
@@ -9,12 +10,35 @@ from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.separation import Separation
 
-__all__ = ["latent", "signals"]
+__all__ = ["confidence", "latent", "signals"]
 
 #: Rows looked at: enough for narrow intervals, few enough for a page that opens soon.
 MOST_ROWS = 20_000
 LATENT_POINTS = 121
 TICKS = 200
+#: Of a confidence curve.
+CURVE_POINTS = 201
+
+
+def confidence(calibrator, record, evaluation) -> dict | None:
+    """Its confidence over the score for all rows, with the densities of right and wrong ones.
+
+    Returns
+    -------
+    dict or None
+        points, bars, cloud, n, right, wrong, and in_sample: whether it was fitted on the rows shown, as it is unless they were held out.
+    """
+    if calibrator is None or (calibrator.tags.uses_features and record.X is None):
+        return None
+    curve = confidence_curve.of(record, calibrator)
+    if curve is None:
+        return None
+    points = curve.points.to_dict()
+    count = len(points["score"])
+    kept = np.unique(np.linspace(0, count - 1, min(count, CURVE_POINTS)).round().astype(int))
+    points = {name: [values[i] for i in kept] for name, values in points.items()}
+    numbers = {"n": curve.n, "right": curve.right, "wrong": curve.wrong, "in_sample": evaluation != "held-out"}
+    return {"points": points, "bars": curve.bars.to_dict(), "cloud": curve.cloud, **numbers}
 
 
 def signals(calibrator, record, level, random_state) -> list[dict]:

@@ -111,9 +111,9 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()["task"]
     'regression'
     """
+    from calibrant.compare.given import of_forecasts
     from calibrant.forecasts.read import is_forecast
     from calibrant.reporting.regression import summarise as regression
-    from calibrant.reporting.regression.after import of_forecasts
     from calibrant.reporting.summarise import summarise
 
     if std is not None or is_forecast(P) or of_forecasts(calibrator):

@@ -8,9 +8,9 @@ from calibrant import metrics
 from calibrant._kernels.intervals import normal_interval
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.reporting.own_label import as_pair
+from calibrant.predictions import Predictions
 
-__all__ = ["KEYS", "score_row", "score_table"]
+__all__ = ["KEYS", "as_pair", "score_row", "score_table"]
 
 #: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 BOOTSTRAP_BUDGET = 4e8
@@ -37,6 +37,15 @@ def score_table(before, after, *, n_bins=15, level=0.95, n_resamples=1000, rando
     narrow = as_pair(before), None if after is None else as_pair(after)
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(before)))
     return rows + [score_row(metric, *narrow, level, few if few >= 50 else 0, random_state) for metric in RANKING]
+
+
+def as_pair(record) -> Predictions:
+    """The record as right or wrong (class 1 or 0) at its confidence: all that metrics of the top label look at, in two columns."""
+    sure, hit = record.confidence, record.correct.astype(np.intp)
+    return Predictions(
+        values=np.column_stack([1.0 - sure, sure]), kind="probability", classes=np.arange(2), labels=hit, weight=record.weight,
+        resolution=record.resolution, own=np.ones(len(hit), dtype=np.intp),
+    )  # fmt: skip
 
 
 def _chosen(n_classes, n_bins):

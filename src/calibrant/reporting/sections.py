@@ -1,11 +1,11 @@
 """The parts of a summary about one calibrator, from the rows before and after it."""
 
+from calibrant.compare.given import shown_name
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.classes import class_table, group_table, region_table
 from calibrant.reporting.drift import drift
-from calibrant.reporting.names import shown_name
 from calibrant.reporting.quality import quality
 from calibrant.reporting.verdict import verdict
 

@@ -1,15 +1,17 @@
 """The report as data: everything it says, in one plain dictionary."""
 
 from calibrant.arrays import require_pairs
+from calibrant.compare.alternatives import alternatives, best
+from calibrant.compare.before_after import compare, final
+from calibrant.compare.choice import choice
+from calibrant.compare.given import resolve, several
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import read_groups
 from calibrant.predictions import read
-from calibrant.reporting.after import compare, is_fitted, resolve
-from calibrant.reporting.alternatives import alternatives, best, several
-from calibrant.reporting.choice import choice, confidence, final
 from calibrant.reporting.drift import read_times
-from calibrant.reporting.evidence import latent, signals
+from calibrant.reporting.evidence import confidence, latent, signals
 from calibrant.reporting.scores import score_table
 from calibrant.reporting.sections import sections
 
@@ -78,7 +80,7 @@ def summarise(
     >>> summary["data"]["n"], summary["calibrator"]["evaluation"]
     (6.0, 'out-of-fold')
     """
-    named = several(calibrator, resolve) or {"": resolve(calibrator)}
+    named = several(calibrator) or {"": resolve(calibrator)}
     first = next(iter(named.values()))
     inputs = inputs or first.inputs
     if classes is None:
@@ -98,14 +100,14 @@ def summarise(
         for name, one in named.items()
     }  # fmt: skip
     options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "random_state": random_state}
-    tables = {name: score_table(found.before, found.after, **options) for name, found in compared.items()}
-    chosen = best(compared)
+    tables = {name: [score_table(found.before, found.after, **options)] for name, found in compared.items()}
+    chosen = best(compared, tables)
     found = compared[chosen]
     used = final(found, record)
     return plain({
         "task": "classification", "title": str(title), "level": level,
-        **sections(found, tables[chosen], chosen, groups, times, n_bins, level, random_state),
-        "choice": choice(used, record.kind), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
+        **sections(found, tables[chosen][0], chosen, groups, times, n_bins, level, random_state),
+        "choice": choice(used, record), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
         "signals": signals(used, found.before, level, random_state), "latent": latent(used, found.before, level),
         "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
     })  # fmt: skip

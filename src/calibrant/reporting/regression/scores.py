@@ -11,7 +11,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.reporting.scores import score_row
 
-__all__ = ["CHOSEN_BY", "METRICS", "score_table"]
+__all__ = ["METRICS", "score_table"]
 
 #: By key, in the order of the page: the name shown, and the metric.
 METRICS = {metric.key: (name, metric) for name, metric in (
@@ -32,8 +32,6 @@ METRICS = {metric.key: (name, metric) for name, metric in (
 #: Metrics of mean, std and outcome alone, and of std and normal score alone: their bootstrap needs no more of the forecasts.
 OF_MOMENTS = ("ence", "uce", "c_v", "sharpness", "rmse")
 OF_SCORES = ("qce", "interval_calibration_error")
-#: The proper score that every kind of forecast has: calibrators are chosen by it.
-CHOSEN_BY = metrics.continuous_ranked_probability_score.key
 #: Products of rows, columns and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
 #: Of the metrics that sort the rows in each resample.

@@ -1,19 +1,17 @@
 """The report on error bars as data: everything it says, in one plain dictionary."""
 
-from dataclasses import replace
-
 from calibrant.arrays import require_pairs
+from calibrant.compare.alternatives import alternatives, best
+from calibrant.compare.before_after import compare, final
+from calibrant.compare.choice import choice
+from calibrant.compare.given import resolve, several
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import read_groups
-from calibrant.reporting.alternatives import alternatives, several
 from calibrant.reporting.cautions import evaluation_cautions
-from calibrant.reporting.choice import final
 from calibrant.reporting.drift import read_times
-from calibrant.reporting.regression.after import compare, fit_copy, is_fitted, resolve
-from calibrant.reporting.regression.choice import best, choice
-from calibrant.reporting.regression.scores import CHOSEN_BY, score_table
+from calibrant.reporting.regression.scores import score_table
 from calibrant.reporting.regression.sections import output_sections
 from calibrant.reporting.regression.verdict import overall
 from calibrant.reporting.sections import method_facts
@@ -67,7 +65,7 @@ def summarise(
     >>> summary["verdict"]["model"], summary["verdict"]["calibration"]
     ('overconfident', 'use')
     """
-    named = several(calibrator, resolve) or {"": resolve(calibrator)}
+    named = several(calibrator, "regression") or {"": resolve(calibrator, "regression")}
     record = read_forecast(forecast, std, y, sample_weight=sample_weight)
     require_pairs(record.weight, "the intervals of a report")
     if record.y is None:
@@ -80,13 +78,13 @@ def summarise(
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
     options = {"level": level, "random_state": random_state}
-    each = {name: _by_output(found) for name, found in compared.items()}
+    each = {name: found.outputs() for name, found in compared.items()}
     # Those compared need no bootstrap: it is for the one chosen.
     tables = {name: _tables(found, n_resamples if len(each) == 1 else 0, options) for name, found in each.items()}
     chosen = best(compared, tables)
     if len(each) > 1:
         tables[chosen] = _tables(each[chosen], n_resamples, options)
-    found, used = compared[chosen], final(compared[chosen], record, is_fitted, fit_copy)
+    found, used = compared[chosen], final(compared[chosen], record)
     method = method_facts(found, chosen)
     parts = [
         output_sections(one, scores, name, method["name"], groups, times, n_bins=n_bins, level=level, random_state=random_state)
@@ -96,8 +94,8 @@ def summarise(
         "task": "regression", "title": str(title), "level": level, "data": _data(found.before, names), "calibrator": method,
         "verdict": overall({part["name"]: part["verdict"] for part in parts}), "cautions": _cautions(found, parts),
         "metrics": [{**row, "output": name} for name, rows in zip(names, tables[chosen], strict=True) for row in rows],
-        "outputs": parts, "choice": choice(used, record.forecast),
-        "alternatives": [] if "" in compared else _alternatives(compared, chosen, tables, names),
+        "outputs": parts, "choice": choice(used, record),
+        "alternatives": [] if "" in compared else alternatives(compared, chosen, tables, names),
     })  # fmt: skip
 
 
@@ -123,16 +121,6 @@ def _tables(parts, n_resamples, options):
     return [score_table(one.before, one.after, n_resamples=n_resamples, **options) for one in parts]
 
 
-def _by_output(found):
-    """One Compared for each output."""
-    parts = [[None] * len(found.before.outputs()) if record is None else record.outputs() for record in _records(found)]
-    return [replace(found, before=before, after=after, calibration=calibration) for before, after, calibration in zip(*parts, strict=True)]
-
-
-def _records(found):
-    return found.before, found.after, found.calibration
-
-
 def _cautions(found, parts):
     said = list(evaluation_cautions(found.evaluation))
     for part in parts:
@@ -146,14 +134,3 @@ def _data(record, names):
         "n": float(record.weights.sum()), "rows": len(record), "weighted": record.weight is not None, "outputs": names,
         "form": type(record.forecast).__name__,
     }  # fmt: skip
-
-
-def _alternatives(compared, chosen, tables, names):
-    """The rows of metrics of each calibrator: those of the only output, or of all, named by it."""
-    if len(names) == 1:
-        return alternatives(compared, chosen, {name: rows[0] for name, rows in tables.items()}, CHOSEN_BY)
-    found = []
-    for j, output in enumerate(names):
-        rows = alternatives(compared, chosen, {name: rows[j] for name, rows in tables.items()}, CHOSEN_BY)
-        found += [{**row, "output": output} for row in rows]
-    return found

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.compare.choice import choice
 from calibrant.predictions import read
-from calibrant.reporting.choice import choice, confidence
+from calibrant.reporting.evidence import confidence
 
 
 def data(n=120):
@@ -15,7 +16,7 @@ def data(n=120):
 def test_code_of_a_report_applies_the_calibrator():
     p, y = data()
     cal = cb.ConfidenceCalibrator(signal=cb.Margin(), map=cb.Isotonic(), per_class=False, classes=[0, 1]).fit(p, y)
-    lines = choice(cal, "probability")["code"]
+    lines = choice(cal, read(p, y))["code"]
     names = {"P_calibration": p, "y_calibration": y, "P_new": p[:5]}
     exec("\n".join(lines), names)
     assert names["confidence"].tolist() == cal.predict_confidence(p[:5]).tolist()
@@ -24,7 +25,7 @@ def test_code_of_a_report_applies_the_calibrator():
 def test_candidates_of_the_automatic_one_come_by_weight():
     p, y = data()
     cal = cb.AutoCalibrator().fit(p, y)
-    found = choice(cal, "probability")
+    found = choice(cal, read(p, y))
     assert found["words"] == cal.explain()
     weights = [row["weight"] for row in found["candidates"]]
     assert weights == sorted(weights, reverse=True)

@@ -1,0 +1,116 @@
+"""The rows after calibration, and how they came about: out of fold, held out, or in sample."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.folds.out_of_fold import fit_clone, out_of_fold
+from calibrant.regression.identity import ForecastIdentity
+from calibrant.scalings.identity import Identity
+
+__all__ = ["Compared", "compare", "final"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rows measured, before and after (None: nothing was calibrated): records of predictions or of forecasts.
+
+    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the rows fitted on, where they are others.
+    """
+
+    before: Any
+    after: Any
+    calibrator: Any
+    evaluation: str
+    n_fit: float | None = None
+    n_splits: int | None = None
+    calibration: Any = None
+
+    @property
+    def shown(self) -> Any:
+        """The rows whose faults are looked for: those after calibration, unless they are in-sample."""
+        return self.before if self.after is None or self.evaluation == "in-sample" else self.after
+
+    def both(self, make) -> dict:
+        """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
+        return {"before": make(self.before), "after": None if self.after is None else make(self.after)}
+
+    def outputs(self) -> list["Compared"]:
+        """One for each output of forecasts; of classes itself."""
+        each = (self.before, self.after, self.calibration)
+        parts = [[None] * len(self.before.outputs()) if record is None else record.outputs() for record in each]
+        return [replace(self, before=a, after=b, calibration=c) for a, b, c in zip(*parts, strict=True)]
+
+
+def compare(record, calibrator, *, test=None, n_splits=5, in_sample=None, random_state=0, progress=None) -> Compared:
+    """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments allow.
+
+    Parameters
+    ----------
+    record : Predictions with labels, or ForecastRecord with outcomes
+    calibrator : Calibrator or RegressionCalibrator
+        Unfitted: out of fold, or fitted on all of ``record`` and measured on ``test``. Fitted: applied as it is.
+    test : record like the first, optional
+    n_splits, random_state, progress
+        As for :func:`calibrant.folds.out_of_fold.out_of_fold`.
+    in_sample : bool, optional
+        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
+
+    Returns
+    -------
+    Compared
+
+    Raises
+    ------
+    InputError
+        For a fitted calibrator with ``test``.
+
+    Examples
+    --------
+    >>> from calibrant.predictions import read
+    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> found = compare(read([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]], [0, 1, 1, 0]), TemperatureScaling(), n_splits=2)
+    >>> found.evaluation, found.after.probabilities.shape
+    ('out-of-fold', (4, 2))
+    """
+    if isinstance(calibrator, Identity | ForecastIdentity):
+        return Compared(record if test is None else test, None, calibrator, "none")
+    if test is not None:
+        if is_fitted(calibrator):
+            raise InputError("calibrator is fitted already, so test= has nothing to hold out from; pass the test rows themselves.")
+        fitted = fit_clone(calibrator, record)
+        return Compared(test, _applied(fitted, test), fitted, "held-out", n_fit=float(record.weights.sum()), calibration=record)
+    if not is_fitted(calibrator):
+        result, _ = out_of_fold(calibrator, record, n_splits=n_splits, random_state=random_state, progress=progress)
+        return Compared(record, record.recalibrated(result, calibrator.tags.output), calibrator, "out-of-fold", n_splits=n_splits)
+    after = _applied(calibrator, record)
+    seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample
+    return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
+
+
+def _applied(fitted, record):
+    seen = record if fitted.tags.uses_features else record.without_features()
+    return record.recalibrated(fitted.predict_record(seen), fitted.tags.output)
+
+
+def _fitted_on(calibrator, record, after):
+    """Whether a fit on these very rows gives the same calibrator: then they are the rows it was fitted on."""
+    if calibrator.tags.needs_reference and record.reference is None:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = _applied(fit_clone(calibrator, record), record)
+    return again.agrees_with(after) and not record.agrees_with(after)
+
+
+def final(found, record) -> Any:
+    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
+    if found.after is None:
+        return None
+    if is_fitted(found.calibrator):
+        return found.calibrator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same was said of the folds
+        return fit_clone(found.calibrator, record)

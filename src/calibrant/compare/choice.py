@@ -1,0 +1,79 @@
+"""What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
+
+import re
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant._exports import exports
+from calibrant.compare.given import shown_name
+from calibrant.forecasts.normal import NormalForecast
+
+__all__ = ["choice", "made_by"]
+
+
+def choice(calibrator, record) -> dict | None:
+    """The fitted calibrator in words, its candidates where it chose among some, and its code for input of the record's form.
+
+    Returns
+    -------
+    dict or None
+        name, status, words (its own account, or None), candidates (list of dicts: name, score, standard_error, weight, note) and
+        code (list of lines).
+    """
+    if calibrator is None:
+        return None
+    explain = getattr(calibrator, "explain", None)
+    return {
+        "name": shown_name(calibrator), "status": calibrator.status_, "words": explain() if callable(explain) else None,
+        "candidates": _candidates(getattr(calibrator, "table_", None)), "code": CODE[record.task](calibrator, record),
+    }  # fmt: skip
+
+
+def _candidates(table):
+    """One list: of those pooled the heaviest first; of those of which one was taken as they were tried, output by output."""
+    if not isinstance(table, list) or not table:
+        return []
+    if isinstance(table[0], list):
+        rows = [{**row, "name": f"output {j + 1}: {row['name']}"} for j, rows in enumerate(table) for row in rows]
+    else:
+        rows = sorted(map(dict, table), key=_rank) if "chosen" not in table[0] else table
+    return [{**row, "weight": float(row["chosen"])} if "chosen" in row else row for row in rows]
+
+
+def _rank(row):
+    score = row.get("score", np.nan)
+    return (-row.get("weight", 0.0), score if np.isfinite(score) else np.inf)
+
+
+def made_by(calibrator) -> str:
+    """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
+    public = exports("calibrant")
+    return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if m[1] in public else m[0], " ".join(repr(clone(calibrator)).split()))
+
+
+def _of_classes(calibrator, record):
+    made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
+    X = ", X=X_new" if calibrator.tags.uses_features else ""
+    fit = ", X=X_calibration" if calibrator.tags.uses_features else ""
+    fit += ", reference=(X_train, y_train)" if calibrator.tags.needs_reference else ""
+    confidence = calibrator.tags.output == "confidence"
+    result, method = ("confidence", "predict_confidence") if confidence else ("P_calibrated", "predict_proba")
+    return [
+        "import calibrant as cb",
+        f"calibrator = {made}.fit(P_calibration, y_calibration{fit})",
+        f"{result} = calibrator.{method}(P_new{X})",
+    ]
+
+
+def _of_numbers(calibrator, record):
+    normal = isinstance(record.forecast, NormalForecast)
+    fit = "mean_calibration, y_calibration, std=std_calibration" if normal else "forecast_calibration, y_calibration"
+    return [
+        "import calibrant as cb",
+        f"calibrator = {made_by(calibrator)}.fit({fit})",
+        f"forecast = calibrator.predict({'mean_new, std_new' if normal else 'forecast_new'})  # .mean .std .interval(0.9) .quantile(q)",
+    ]
+
+
+CODE = {"classification": _of_classes, "regression": _of_numbers}

@@ -1,0 +1,68 @@
+"""Which calibrators are meant where some are given, and what they are called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calibrant.contracts.kinds import require_regression_calibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.errors import InputError
+from calibrant.scalings.identity import Identity
+from calibrant.select.default import default_calibrator, default_regression_calibrator
+from calibrant.wrap.as_calibrator import as_calibrator
+
+__all__ = ["of_forecasts", "resolve", "several", "shown_name"]
+
+
+def shown_name(calibrator) -> str:
+    """The name in tables and sentences: the label that its tags declare.
+
+    Examples
+    --------
+    >>> from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
+    >>> from calibrant.maps.histogram_binning import HistogramBinning
+    >>> shown_name(ConfidenceCalibrator(map=HistogramBinning()))
+    'confidence by histogram binning'
+    """
+    return calibrator.tags.label or type(calibrator).__name__
+
+
+def of_forecasts(calibrator) -> bool:
+    """Whether a calibrator, its class, or the first of several is one of forecasts."""
+    if isinstance(calibrator, list | tuple | dict) and calibrator:
+        calibrator = next(iter(calibrator.values() if isinstance(calibrator, dict) else calibrator))
+    return isinstance(calibrator, RegressionCalibrator) or (isinstance(calibrator, type) and issubclass(calibrator, RegressionCalibrator))
+
+
+def resolve(calibrator, task="classification") -> Any:
+    """The calibrator meant: the default of the task for None, an instance of a class, one-vs-rest for a map; ``Identity()`` for none."""
+    return RESOLVE[task](calibrator)
+
+
+def _of_classes(calibrator):
+    return as_calibrator(calibrator, default=default_calibrator, fitted=True)
+
+
+def _of_numbers(calibrator):
+    calibrator = default_regression_calibrator() if calibrator is None else calibrator
+    calibrator = calibrator() if isinstance(calibrator, type) else calibrator
+    return calibrator if isinstance(calibrator, Identity) else require_regression_calibrator(calibrator)
+
+
+RESOLVE = {"classification": _of_classes, "regression": _of_numbers}
+
+
+def several(calibrator, task="classification") -> dict | None:
+    """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved; None for a single one."""
+    if isinstance(calibrator, Mapping):
+        named = {str(name): resolve(value, task) for name, value in calibrator.items()}
+    elif isinstance(calibrator, list | tuple):
+        named = {}
+        for value in calibrator:
+            made = resolve(value, task)
+            name = shown_name(made)
+            named[name if name not in named else f"{name} ({len(named) + 1})"] = made
+    else:
+        return None
+    if not named:
+        raise InputError("calibrator must name at least one calibrator; got none; leave it out for the default.")
+    return named
