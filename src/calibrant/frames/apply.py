@@ -76,7 +76,7 @@ def apply(
 
 def _layout(kinds, probabilities, score):
     # A score has no predicted class here; its own column stands in.
-    return layout(list(kinds), kinds, label=None, probabilities=probabilities, score=score, predicted=score)
+    return layout(kinds, label=None, probabilities=probabilities, score=score, predicted=score)
 
 
 def _in_order(columns, calibrator):

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.errors import InputError
 from calibrant.frames.coding import EVERY, encode, floor
 
-__all__ = ["Layout", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
+__all__ = ["Layout", "coded", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
 
 
 @dataclass(frozen=True)
@@ -57,29 +57,20 @@ class Layout:
             encoded.append(encode(floor(batch.column(self.time), self.every, self.time)))
         return encoded
 
-    def coded(self, batch, name):
-        """(values, number of each row's among them) of a column without nulls."""
-        column = batch.column(name)
-        if column.null_count:
-            raise InputError(
-                f"column {name!r} must have a value in every row; {column.null_count} are missing; filter those rows out first."
-            )
-        return encode(column)
 
-
-def layout(names, types, *, label, probabilities, score, predicted, weight=None, by=(), time=None, every="day", classes=None):
+def layout(types, *, label, probabilities, score, predicted, weight=None, by=(), time=None, every="day", classes=None):
     """Check the columns asked for against those there; ``types`` maps a name to "list" where the column holds lists."""
     if (probabilities is None) == (score is None):
         raise InputError("pass either probabilities= (all classes) or score= with predicted= (the predicted class only).")
     if score is not None and predicted is None:
         raise InputError("score= is of the predicted class and needs predicted=, its column; for two classes pass probabilities='p'.")
-    mode, values = ("score", (score,)) if score is not None else _probability_columns(names, types, probabilities)
+    mode, values = ("score", (score,)) if score is not None else _probability_columns(types, probabilities)
     if mode == "columns" and classes is None:
         classes = whole_numbers(starred(values, probabilities).values()) if isinstance(probabilities, str) else values
     if classes is None and mode == "second":
         classes = (0, 1)
     classes = None if classes is None else tuple(classes)
-    out = _there(Layout(mode, values, classes, label, predicted if mode == "score" else None, weight, by, time, every), names)
+    out = _there(Layout(mode, values, classes, label, predicted if mode == "score" else None, weight, by, time, every), types)
     if mode == "columns" and classes is not None and len(out.classes) != len(values):
         raise InputError(f"classes must name the {len(values)} columns of probabilities; got {len(out.classes)}.")
     return out
@@ -103,15 +94,15 @@ def _there(columns, names):
     return columns
 
 
-def _probability_columns(names, types, probabilities):
+def _probability_columns(types, probabilities):
     if not isinstance(probabilities, str):
         found = list(probabilities)
     elif "*" in probabilities:
-        found = list(starred(names, probabilities))
+        found = list(starred(types, probabilities))
     else:
         found = [probabilities]
     if not found:
-        raise InputError(f"the table must have columns like {probabilities!r}; it has {', '.join(list(names)[:20])}.")
+        raise InputError(f"the table must have columns like {probabilities!r}; it has {', '.join(list(types)[:20])}.")
     if len(found) > 1:
         return "columns", tuple(found)
     return ("list" if types.get(found[0]) == "list" else "second"), tuple(found)
@@ -150,6 +141,11 @@ def _whole(column, name):
     if column.null_count:
         raise InputError(f"column {name!r} must have a value in every row; {column.null_count} are missing; filter those rows out first.")
     return column
+
+
+def coded(batch, name):
+    """(values, number of each row's among them) of a column without nulls."""
+    return encode(_whole(batch.column(name), name))
 
 
 def numbers(batch, name):

@@ -96,9 +96,9 @@ def evaluate(
     if mean is not None:
         if probabilities is not None or score is not None:
             raise InputError("pass mean= and std= (regression), or probabilities= or score= (classification), not both.")
-        kernel = ForecastKernel(forecast_layout(list(kinds), mean=mean, std=std, **sliced), n_bins)
+        kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, **sliced), n_bins)
     else:
-        columns = layout(list(kinds), kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
+        columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
         kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width")
     paths = files(source)
     if paths is None and not (checkpoint is None and progress is None):

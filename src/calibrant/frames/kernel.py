@@ -11,7 +11,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
-from calibrant.frames.columns import Layout, numbers
+from calibrant.frames.columns import Layout, coded, numbers
 from calibrant.frames.state import GroupState
 from calibrant.frames.tally import Tally
 from calibrant.labels import label_key, places
@@ -103,8 +103,8 @@ class Kernel:
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
-        named, said = self.layout.coded(batch, self.layout.predicted)
-        true_names, true = self.layout.coded(batch, self.layout.label)
+        named, said = coded(batch, self.layout.predicted)
+        true_names, true = coded(batch, self.layout.label)
         hit = said == np.array(places(true_names, named))[true]
         resolution = float(np.finfo(score.dtype).eps)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
@@ -127,7 +127,7 @@ def record_of(layout, batch, weight=None):
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
         raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
     names = layout.classes or tuple(range(values.shape[1]))
-    values_seen, codes = layout.coded(batch, layout.label)
+    values_seen, codes = coded(batch, layout.label)
     label = _positions(values_seen, codes, names)
     return read(values, label, sample_weight=weight, check_values=False), names
 

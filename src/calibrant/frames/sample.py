@@ -90,9 +90,7 @@ def sample(
     module = choose(source, engine)
     table = opened(source, module)
     kinds = module.kinds(table)
-    columns = layout(
-        list(kinds), kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes
-    )
+    columns = layout(kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes)
     counted = fold(module, table, Kernel(replace(columns, weight=None), 1, losses=False))
     rows = {group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)}
     drawn = fold(module, table, Sampler(columns, _rates(n, rows), random_state))

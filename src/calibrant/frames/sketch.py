@@ -104,7 +104,7 @@ def sketch(
     table = opened(source, module)
     kinds = module.kinds(table)
     columns = layout(
-        list(kinds), kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
+        kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
         every=every, classes=classes,
     )  # fmt: skip
     return ScoreSketch(fold(module, table, Kernel(columns, n_bins, "logit", losses=False)))
