@@ -26,9 +26,8 @@ import numpy as np
 import calibrant
 from calibrant import testing
 from calibrant.errors import SavedFileError
-from calibrant.testing import calibrator_runs, regression_runs
-from calibrant.testing.data import problems, score_problem
-from calibrant.testing.regression_data import forecast_problems
+from calibrant.testing import runs
+from calibrant.testing.data import problems
 
 __all__ = ["MUTATIONS", "fuzz", "saved_files"]
 
@@ -46,19 +45,10 @@ def saved_files(folder: Path) -> Iterator[tuple]:
 
 
 def _fitted():
-    data, forecasts = problems()[0], forecast_problems()[0]
-    for each in testing.all_calibrators():
-        yield calibrator_runs.fitted(each, data), lambda o: calibrator_runs.predicted(o, data)
-    for each in testing.all_signals():
-        P, P_test = (data.logits, data.logits_test) if each.inputs == "logit" else (data.P, data.P_test)
-        X, X_test = ({"X": x} if each.tags.uses_features else {} for x in (data.X, data.X_test))
-        reference = {"reference": data.reference} if each.tags.needs_reference else {}
-        yield each.fit(P, data.y, **X, **reference), lambda o, P=P_test, X=X_test: o.score(P, **X)
-    for each in testing.all_maps():
-        rows = score_problem(each.tags.domain)
-        yield each.fit(rows.score, rows.correct), lambda o, rows=rows: o.predict(rows.score)
-    for each in testing.all_regression_calibrators():
-        yield regression_runs.fitted(each, forecasts), lambda o: regression_runs.predicted(o, forecasts)
+    for each in (*testing.all_calibrators(), *testing.all_signals(), *testing.all_maps(), *testing.all_regression_calibrators()):
+        data = runs.ordinary(each)[0]
+        yield runs.fitted(each, data), lambda o, data=data: runs.predicted(o, data)
+    data = problems()[0]
     monitor = calibrant.CalibrationMonitor().update(data.P, data.y)
     yield monitor, lambda o: np.array([o.evidence_, o.p_value_, *o.curve(level=None).ece])
 

@@ -1,4 +1,4 @@
-"""Every exported metric keeps the contract of a metric."""
+"""Every exported metric, of either task, keeps the contract of a metric."""
 
 import pytest
 

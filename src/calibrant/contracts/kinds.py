@@ -1,39 +1,98 @@
 """What a part must be where one is asked for: said in one sentence at the door, not by an AttributeError below it."""
 
+from typing import Any
+
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.map import Map
+from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.signal import Signal
 from calibrant.errors import InputError
 
-__all__ = ["require_map", "require_regression_calibrator"]
+__all__ = [
+    "require_any_calibrator", "require_calibrator", "require_map", "require_metric", "require_regression_calibrator", "require_signal",
+]  # fmt: skip
+
+#: Kind of part -> what it is called, and examples of it.
+KINDS: dict[type, tuple[str, str]] = {
+    Calibrator: ("a calibrator of classes", "TemperatureScaling()"),
+    RegressionCalibrator: ("a calibrator of forecasts", "StdScaling()"),
+    Map: ("a map", "Isotonic()"),
+    Signal: ("a signal", "LogOdds()"),
+    Metric: ("a metric", "metrics.log_loss"),
+}
+#: (kind wanted, kind given) -> where what was given belongs.
+BELONGS = {
+    (Calibrator, Map): "wrap it, as OneVsRest({0}), PerClass({0}) or ConfidenceCalibrator(map={0})",
+    (Calibrator, Signal): "wrap it, as ConfidenceCalibrator(signal={0})",
+    (Calibrator, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
+    (RegressionCalibrator, Calibrator): "class probabilities take it: CalibratedClassifier(model, {0})",
+    (RegressionCalibrator, Map): "a map is for class probabilities",
+    (Map, Calibrator): "whole-vector calibrators need no wrapper",
+    (Map, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
+    (Map, Signal): "it belongs in signal=",
+    (Signal, Map): "it belongs in map=",
+    (Signal, Calibrator): "a calibrator needs no signal around it",
+}
 
 
-def require_map(part) -> Map:
-    """The map itself, if it is one.
+def require_calibrator(part: Any, argument: str = "calibrator") -> Calibrator:
+    """The calibrator of classes itself, if it is one.
 
     Examples
     --------
-    >>> from calibrant.maps.platt import Platt
-    >>> require_map(Platt())
-    Platt()
+    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> require_calibrator(TemperatureScaling())
+    TemperatureScaling()
     """
-    if not isinstance(part, Map):
-        got = f"the class {part.__name__}; call it" if isinstance(part, type) else type(part).__name__
-        raise InputError(f"map must be a Map, such as Beta() or Isotonic(); got {got}; whole-vector calibrators need no wrapper.")
-    return part
+    return _require(Calibrator, part, argument)
 
 
-def require_regression_calibrator(part) -> RegressionCalibrator:
-    """The calibrator of forecasts itself, if it is one.
+def require_regression_calibrator(part: Any, argument: str = "calibrator") -> RegressionCalibrator:
+    """The calibrator of forecasts itself, if it is one."""
+    return _require(RegressionCalibrator, part, argument)
 
-    Examples
-    --------
-    >>> from calibrant.regression.std_scaling import StdScaling
-    >>> require_regression_calibrator(StdScaling())
-    StdScaling()
-    """
-    if not isinstance(part, RegressionCalibrator):
-        raise InputError(
-            f"calibrator must be a calibrator of forecasts such as StdScaling(), fitted or not; got {type(part).__name__}; "
-            "calibrators of classes take probabilities."
-        )
-    return part
+
+def require_any_calibrator(part: Any, argument: str = "calibrator") -> Calibrator | RegressionCalibrator:
+    """The calibrator itself, of classes or of forecasts, if it is one."""
+    return part if isinstance(part, RegressionCalibrator) else _require(Calibrator, part, argument)
+
+
+def require_map(part: Any, argument: str = "map") -> Map:
+    """The map itself, if it is one."""
+    return _require(Map, part, argument)
+
+
+def require_signal(part: Any, argument: str = "signal") -> Signal:
+    """The signal itself, if it is one."""
+    return _require(Signal, part, argument)
+
+
+def require_metric(part: Any, argument: str = "metric") -> Metric:
+    """The metric itself, if it is one."""
+    return _require(Metric, part, argument)
+
+
+def _require(wanted, part, argument):
+    if isinstance(part, wanted):
+        return part
+    called, example = KINDS[wanted]
+    raise InputError(f"{argument} must be {called}, such as {example}; got {_said(part)}{_remedy(wanted, part)}.")
+
+
+def _said(part):
+    """What was given, in a few words."""
+    if isinstance(part, type):
+        return f"the class {part.__name__}"
+    kind = next((called for kind, (called, _) in KINDS.items() if isinstance(part, kind)), None)
+    if kind is not None:
+        return f"{type(part).__name__}, {kind}"
+    text = repr(part)
+    return text if isinstance(part, str | int | float | None) and len(text) < 40 else f"a {type(part).__name__}"
+
+
+def _remedy(wanted, part):
+    if isinstance(part, type):
+        return f"; call it: {part.__name__}()" if issubclass(part, tuple(KINDS)) else ""
+    found = next((words for (want, given), words in BELONGS.items() if want is wanted and isinstance(part, given)), None)
+    return "" if found is None else f"; {found.format(f'{type(part).__name__}()')}"

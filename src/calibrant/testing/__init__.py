@@ -1,5 +1,6 @@
 """The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())`` runs every one that applies."""
 
+from calibrant._support.deprecation import warn_renamed
 from calibrant.testing.calibrator_checks import calibrator_checks as calibrator_checks
 from calibrant.testing.calibrator_checks import check_calibrator as check_calibrator
 from calibrant.testing.check import Check as Check
@@ -15,10 +16,6 @@ from calibrant.testing.map_checks import check_map as check_map
 from calibrant.testing.map_checks import map_checks as map_checks
 from calibrant.testing.metric_checks import check_metric as check_metric
 from calibrant.testing.metric_checks import metric_checks as metric_checks
-from calibrant.testing.regression_checks import check_regression_calibrator as check_regression_calibrator
-from calibrant.testing.regression_checks import regression_checks as regression_checks
-from calibrant.testing.regression_metric_checks import check_regression_metric as check_regression_metric
-from calibrant.testing.regression_metric_checks import regression_metric_checks as regression_metric_checks
 from calibrant.testing.signal_checks import check_signal as check_signal
 from calibrant.testing.signal_checks import signal_checks as signal_checks
 from calibrant.testing.state_checks import check_state as check_state
@@ -36,16 +33,27 @@ __all__ = [
     "check_calibrator",
     "check_map",
     "check_metric",
-    "check_regression_calibrator",
-    "check_regression_metric",
     "check_signal",
     "check_state",
     "map_checks",
     "metric_checks",
     "parameters",
     "problems",
-    "regression_checks",
-    "regression_metric_checks",
     "signal_checks",
     "state_checks",
 ]
+
+#: Names of the first versions, when each task had checks of its own.
+RENAMED = {
+    "check_regression_calibrator": "check_calibrator",
+    "regression_checks": "calibrator_checks",
+    "check_regression_metric": "check_metric",
+    "regression_metric_checks": "metric_checks",
+}
+
+
+def __getattr__(name):
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_renamed(f"calibrant.testing.{name}", f"calibrant.testing.{RENAMED[name]}", since="0.1")
+    return globals()[RENAMED[name]]

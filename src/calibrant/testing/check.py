@@ -59,8 +59,8 @@ def bind(functions: Iterable[Callable], subject: Any, exceptions: Mapping[str, s
 
 
 def run_all(checks: Iterable[Check]) -> None:
-    """Run checks; one declared as an exception must fail, so that no exception outlives its reason."""
-    for check in checks:
+    """Run checks, at least one; one declared as an exception must fail, so that no exception outlives its reason."""
+    for check in _some(checks):
         try:
             check()
         except Exception as error:
@@ -69,6 +69,13 @@ def run_all(checks: Iterable[Check]) -> None:
         else:
             if check.reason is not None:
                 raise AssertionError(f"{check.subject!r} passes {check.name!r}; remove the declared exception ({check.reason}).")
+
+
+def _some(checks):
+    checks = list(checks)
+    if not checks:
+        raise AssertionError("no check applies, and a suite that runs nothing proves nothing; pass the checks of an object.")
+    return checks
 
 
 def parameters(checks: Iterable[Check]) -> list:
@@ -80,14 +87,14 @@ def parameters(checks: Iterable[Check]) -> list:
             id=f"{' '.join(repr(check.subject).split())}-{check.name}",
             marks=[] if check.reason is None else pytest.mark.xfail(reason=check.reason, strict=True),
         )
-        for check in checks
+        for check in _some(checks)
     ]
 
 
-def refuses_unfitted(unfitted, method, *args, **kwargs) -> None:
-    """The method raises NotFittedError, and says which class it is and what to do."""
+def refuses_unfitted(unfitted, call, method) -> None:
+    """The call of a method raises NotFittedError, and says which class it is and what to do."""
     try:
-        getattr(unfitted, method)(*args, **kwargs)
+        call()
     except NotFittedError as error:
         said = str(error)
     else:
@@ -122,12 +129,13 @@ def same_bits(a, b, what) -> None:
     assert digest(a) == digest(b), f"{what}: differs by up to {np.abs(a - b).max()}"
 
 
-def show_near(a, b, what, tolerance=TOLERANCE) -> None:
-    """The two arrays agree within an absolute tolerance."""
+def show_near(a, b, what, tolerance=TOLERANCE, *, relative=False) -> None:
+    """The two arrays agree within an absolute tolerance, or within one relative to 1 + the size of ``b``."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     assert np.isfinite([a, b]).all(), f"{what}: not finite"
-    worst = float(np.abs(a - b).max()) if a.size else 0.0
+    scale = 1.0 + np.abs(b) if relative else 1.0
+    worst = float((np.abs(a - b) / scale).max()) if a.size else 0.0
     assert worst <= tolerance, f"{what}: differs by {worst:.3g}, more than {tolerance:g}"
 
 

@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.testing.calibrator_runs import given
-from calibrant.testing.check import seeded, show_near
+from calibrant.testing.check import show_near
 from calibrant.testing.containers import CONTAINERS, FRAMES, REPEATING, contents, present
 from calibrant.testing.exact_data import COARSE, exact_forecasts, exact_problem, exact_scores
 from calibrant.testing.grid import Case
-from calibrant.testing.regression_runs import numbers_of
+from calibrant.testing.runs import answer, fit, given
 
-__all__ = [
-    "CONTAINER_CASES", "calibrator_cases", "map_cases", "metric_cases", "regression_cases", "regression_metric_cases", "signal_cases",
-]  # fmt: skip
+__all__ = ["CONTAINER_CASES"]
 
 FAMILY = "containers"
 #: What an error calls an argument, where that is not its name before "_test".
-CALLED = {"X_train": "", "y_train": "reference"}
+CALLED = {"X_train": "", "y_train": "reference", "forecast": "mean"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,8 @@ def _near(expected, what):
 
 
 def _refusal(name, argument, call):
-    return Case(FAMILY, name, CALLED.get(argument, argument.removesuffix("_test")), call, lambda answer: None, answered=False)
+    argument = argument.removesuffix("_test")
+    return Case(FAMILY, name, CALLED.get(argument, argument), call, lambda answer: None, answered=False)
 
 
 def _frame_cases(trial: Trial, named: Trial, permuted: Trial) -> Iterator[Case]:
@@ -107,29 +105,18 @@ def _names(n_classes):
     return [f"class {chr(97 + k)}" for k in range(n_classes)]
 
 
-def _estimator_trial(part, data, answer) -> Trial:
-    """Of a calibrator or signal: ``answer(fitted, P, **features)``."""
-    P, X, reference = given(part, data)
-    P_test, X_test, _ = given(part, data, test=True)
-    arguments = {"P": P, "y": data.y, "sample_weight": data.weight, "P_test": P_test}
-    if X is not None:
-        arguments |= {"X": X, "X_test": X_test}
-    if reference is not None:
-        arguments |= {"X_train": reference[0], "y_train": reference[1]}
-
-    def fit(held):
-        pair = (held["X_train"], held["y_train"]) if "X_train" in held else None
-        fresh = seeded(clone(part))
-        return fresh.fit(held["P"], held["y"], sample_weight=held["sample_weight"], X=held.get("X"), reference=pair)
-
-    return Trial(arguments, fit, lambda fresh, held: answer(fresh, held["P_test"], **({} if X is None else {"X": held["X_test"]})))
+def _trial(part, data, ignores="") -> Trial:
+    """Of a part that is fitted. Outcomes to find the CDF at are no argument of it."""
+    held = given(part, data)
+    at = {name: held.pop(name) for name in ("y_test",) if name in held}
+    return Trial(held | {"sample_weight": data.weight}, partial(fit, part), lambda fresh, held: answer(fresh, held | at), ignores)
 
 
-def _estimator_cases(part, answer, binary_only, ignores="") -> Iterator[Case]:
-    trial = replace(_estimator_trial(part, exact_problem(2 if binary_only else 3), answer), ignores=ignores)
+def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
+    trial = _trial(part, exact_problem(2 if binary_only else 3), ignores)
     yield from _held_cases(trial)
     n_classes = trial.arguments["P"].shape[1]
-    named = _estimator_trial(clone(part).set_params(classes=_names(n_classes)), exact_problem(n_classes), answer)
+    named = _trial(clone(part).set_params(classes=_names(n_classes)), exact_problem(n_classes))
     yield from _frame_cases(trial, _relabelled(named), _permuted(trial))
 
 
@@ -148,26 +135,12 @@ def _permuted(trial) -> Trial:
     return replace(trial, arguments=trial.arguments | moved | {n: place[v] for n, v in trial.arguments.items() if n.startswith("y")})
 
 
-def calibrator_cases(calibrator) -> Iterator[Case]:
-    """Predictions, labels, weights and features in every container, to fit on and to predict."""
-    return _estimator_cases(calibrator, lambda fresh, P, **X: fresh.predict_proba(P, **X), calibrator.tags.binary_only)
+def _forecast_cases(part) -> Iterator[Case]:
+    for j in (0, 1):
+        yield from _held_cases(_trial(part, exact_forecasts(j)))
 
 
-def signal_cases(signal) -> Iterator[Case]:
-    """Predictions, labels, weights and features in every container, to fit on and to score."""
-    return _estimator_cases(signal, lambda fresh, P, **X: fresh.score(P, **X), False, ignores="X")
-
-
-def map_cases(map) -> Iterator[Case]:
-    """Scores, outcomes and weights in every container."""
-
-    def fit(held):
-        return seeded(clone(map)).fit(held["score"], held["correct"], sample_weight=held["sample_weight"])
-
-    return _held_cases(Trial(exact_scores(map.tags.domain), fit, lambda fresh, held: fresh.predict(held["score_test"])))
-
-
-def metric_cases(metric) -> Iterator[Case]:
+def _metric_cases(metric) -> Iterator[Case]:
     """Labels, predictions (of two classes as one column, too) and weights in every container."""
     data = exact_problem(2 if metric.binary_only else 3, COARSE)
     trial = _metric_trial(metric, {"P": data.P, "y": data.y, "sample_weight": data.weight})
@@ -185,35 +158,25 @@ def _metric_trial(metric, arguments, **options):
     return Trial(arguments, value, lambda found, held: found)
 
 
-def regression_cases(calibrator) -> Iterator[Case]:
-    """Means, standard deviations, outcomes and weights in every container, of one output and of two."""
-
-    def fit(held):
-        return seeded(clone(calibrator)).fit(held["mean"], held["y"], std=held["std"], sample_weight=held["sample_weight"])
-
-    for arguments in map(exact_forecasts, (0, 1)):
-        zeros = np.zeros(arguments["mean_test"].shape)
-        yield from _held_cases(
-            Trial(arguments, fit, lambda fresh, held, y=zeros: numbers_of(fresh.predict(held["mean_test"], held["std_test"]), y))
-        )
-
-
-def regression_metric_cases(metric) -> Iterator[Case]:
+def _regression_metric_cases(metric) -> Iterator[Case]:
     """Outcomes, means, standard deviations and weights in every container, of one output and of two."""
 
     def value(held):
-        return metric(held["y"], held["mean"], held.get("std"), sample_weight=held["sample_weight"])
+        return metric(held["y"], held["forecast"], held.get("std"), sample_weight=held["sample_weight"])
 
     for j in (0, 1):
-        arguments = {name: values for name, values in exact_forecasts(j).items() if not name.endswith("_test")}
-        yield from _held_cases(Trial(arguments, value, lambda found, held: found))
-        if not metric.needs_std:
-            del arguments["std"]
-            yield from _held_cases(Trial(arguments, value, lambda found, held: found))
+        data = exact_forecasts(j)
+        arguments = {"y": data.y, "forecast": data.said[0], "sample_weight": data.weight}
+        for given_std in ({"std": data.said[1]}, *([] if metric.needs_std else [{}])):
+            yield from _held_cases(Trial(arguments | given_std, value, lambda found, held: found))
 
 
-#: Kind of part -> its cases.
-CONTAINER_CASES = {
-    "calibrator": calibrator_cases, "map": map_cases, "signal": signal_cases, "metric": metric_cases,
-    "regression calibrator": regression_cases, "regression metric": regression_metric_cases,
-}  # fmt: skip
+#: Kind of part -> function of a part that gives its cases.
+CONTAINER_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
+    "calibrator": lambda part: _class_cases(part, part.tags.binary_only),
+    "signal": partial(_class_cases, ignores="X"),
+    "map": lambda part: _held_cases(_trial(part, exact_scores(part.tags.domain))),
+    "regression calibrator": _forecast_cases,
+    "metric": _metric_cases,
+    "regression metric": _regression_metric_cases,
+}

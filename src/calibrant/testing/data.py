@@ -1,4 +1,7 @@
-"""Small made problems that the checks run on: Gaussian blobs and an overconfident nearest-mean model."""
+"""Small made problems that the checks run on: an overconfident model of classes, scores for maps, forecasts whose spread is too small.
+
+Each has ``take(rows)``, the same problem with some of its rows to fit, ``only(rows)``, with some of its rows to predict, and ``len``.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -6,8 +9,11 @@ from functools import cache
 import numpy as np
 
 from calibrant._kernels.softmax import log_softmax, softmax
+from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.quantiles import QuantileForecast
 
-__all__ = ["Problem", "problems", "score_problem"]
+__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "problems", "score_problem"]
 
 #: Rows to fit, by the number of classes.
 ROWS = {2: 120, 3: 120, 10: 200}
@@ -53,10 +59,21 @@ class Problem:
         """(n, K) probabilities of the rows to predict."""
         return _exact_binary(softmax(self.logits_test)) if self.P_test_override is None else self.P_test_override
 
+    @property
+    def said(self) -> tuple:
+        """What a metric is given beside y."""
+        return (self.P,)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
     def take(self, rows) -> "Problem":
-        """The same problem fitted on some of its rows."""
         P = None if self.P_override is None else self.P_override[rows]
         return replace(self, logits=self.logits[rows], y=self.y[rows], weight=self.weight[rows], X=self.X[rows], P_override=P)
+
+    def only(self, rows) -> "Problem":
+        P = None if self.P_test_override is None else self.P_test_override[rows]
+        return replace(self, logits_test=self.logits_test[rows], X_test=self.X_test[rows], P_test_override=P)
 
     def with_probabilities(self, P, P_test=None) -> "Problem":
         """The same problem with other probabilities, and their logits."""
@@ -110,6 +127,15 @@ class ScoreProblem:
     weight: np.ndarray
     test: np.ndarray
 
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def take(self, rows) -> "ScoreProblem":
+        return replace(self, score=self.score[rows], correct=self.correct[rows], weight=self.weight[rows])
+
+    def only(self, rows) -> "ScoreProblem":
+        return replace(self, test=self.test[rows])
+
 
 @cache
 def score_problem(domain: str) -> ScoreProblem:
@@ -121,3 +147,57 @@ def score_problem(domain: str) -> ScoreProblem:
     if domain == "real":
         score, test = np.log(score / (1.0 - score)), np.linspace(-8.0, 8.0, 61)
     return ScoreProblem(f"{domain} scores", score, correct, rng.integers(0, 4, 150).astype(np.float64), test)
+
+
+@dataclass(frozen=True)
+class ForecastProblem:
+    """Forecasts and outcomes of rows to fit, forecasts and outcomes of rows to predict, and whole-number weights from 0 to 3."""
+
+    name: str
+    forecast: Forecast
+    y: np.ndarray
+    weight: np.ndarray
+    test: Forecast
+    y_test: np.ndarray
+
+    @property
+    def said(self) -> tuple:
+        """What a metric is given beside y."""
+        return as_arguments(self.forecast)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows) -> "ForecastProblem":
+        return replace(self, forecast=self.forecast.take(rows), y=self.y[rows], weight=self.weight[rows])
+
+    def only(self, rows) -> "ForecastProblem":
+        return replace(self, test=self.test.take(rows), y_test=self.y_test[rows])
+
+
+def as_arguments(forecast) -> tuple:
+    """(mean, std) of normal forecasts, others as they are."""
+    return (forecast.mean, forecast.std) if isinstance(forecast, NormalForecast) else (forecast,)
+
+
+@cache
+def forecast_problems() -> list[ForecastProblem]:
+    """One output, three outputs, and quantile forecasts; errors are half as large again as the standard deviations say."""
+    rng = np.random.default_rng(5)
+
+    def draw(shape):
+        mean, std = 3.0 * rng.normal(size=shape), np.exp(0.5 * rng.normal(size=shape))
+        return NormalForecast(mean, std), mean + 1.5 * std * rng.normal(size=shape)
+
+    def quantiles(forecast):
+        levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+        return QuantileForecast(levels, forecast.quantile(levels) + 0.1 * forecast.std[..., None])
+
+    weight = rng.integers(0, 4, 150).astype(np.float64)
+    one, y, test, y_test = *draw(150), *draw(40)
+    three, y3, test3, y_test3 = *draw((150, 3)), *draw((40, 3))
+    return [
+        ForecastProblem("one output", one, y, weight, test, y_test),
+        ForecastProblem("three outputs", three, y3, weight, test3, y_test3),
+        ForecastProblem("quantiles", quantiles(one), y, weight, quantiles(test), y_test),
+    ]

@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from calibrant.testing.data import Problem, problem, score_problem
-from calibrant.testing.regression_data import forecast_problems
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.testing.data import ForecastProblem, Problem, ScoreProblem, forecast_problems, problem, score_problem
 
 __all__ = ["COARSE", "exact_forecasts", "exact_problem", "exact_scores"]
 
@@ -39,23 +39,21 @@ def _exact(P, step):
     return counts / steps
 
 
-def exact_scores(domain) -> dict:
-    """Scores, outcomes and weights of a map, by argument."""
+def exact_scores(domain) -> ScoreProblem:
+    """The scores for maps, with weights from 1 to 3."""
     data, step = score_problem(domain), FINE if domain == "unit" else REAL_STEP
-    test = data.test[:: len(data.test) // TEST_ROWS]
-    return {
-        "score": _rounded(data.score[:ROWS], step), "correct": data.correct[:ROWS], "sample_weight": 1.0 + np.arange(ROWS) % 3,
-        "score_test": _rounded(test, step),
-    }  # fmt: skip
+    test = _rounded(data.test[:: len(data.test) // TEST_ROWS], step)
+    return replace(data.take(slice(0, ROWS)), score=_rounded(data.score[:ROWS], step), weight=1.0 + np.arange(ROWS) % 3, test=test)
 
 
-def exact_forecasts(j):
-    """Means, standard deviations, outcomes and weights, by argument: of one output for j = 0, of two for j = 1."""
-    data = forecast_problems()[j]
-    few = (data.forecast.take(slice(0, ROWS)), data.y[:ROWS], data.test.take(slice(0, TEST_ROWS)))
-    arguments = {
-        "mean": _rounded(few[0].mean), "std": np.maximum(_rounded(few[0].std), REAL_STEP), "y": _rounded(few[1]),
-        "mean_test": _rounded(few[2].mean), "std_test": np.maximum(_rounded(few[2].std), REAL_STEP),
-    }  # fmt: skip
-    arguments = {name: values if values.ndim == 1 else values[:, :2] for name, values in arguments.items()}
-    return arguments | {"sample_weight": 1.0 + np.arange(ROWS) % 3}
+def exact_forecasts(j) -> ForecastProblem:
+    """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the outcomes to predict are 0."""
+    data = forecast_problems()[j].take(slice(0, ROWS)).only(slice(0, TEST_ROWS))
+    forecast, test = (_exact_forecast(each) for each in (data.forecast, data.test))
+    y, weight = _rounded(data.y)[..., :2] if j else _rounded(data.y), 1.0 + np.arange(ROWS) % 3
+    return replace(data, forecast=forecast, test=test, y=y, weight=weight, y_test=np.zeros(test.shape))
+
+
+def _exact_forecast(forecast):
+    mean, std = _rounded(forecast.mean), np.maximum(_rounded(forecast.std), REAL_STEP)
+    return NormalForecast(mean, std) if mean.ndim == 1 else NormalForecast(mean[:, :2], std[:, :2])

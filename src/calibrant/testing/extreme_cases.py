@@ -1,18 +1,17 @@
 """Every kind of part crossed with every extreme value."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.testing.calibrator_runs import fitted, ordinary, predicted
-from calibrant.testing.check import seeded
-from calibrant.testing.data import Problem, problems, score_problem
+from calibrant.testing.data import forecast_problems, problems, score_problem
 from calibrant.testing.extremes import FORECASTS, LOGITS, NO_DATA, PLAIN, PROBABILITIES, REAL_SCORES, ROWS, SCORES, WEIGHTS
 from calibrant.testing.grid import Case, require_good
-from calibrant.testing.regression_data import forecast_problems
-from calibrant.testing.regression_runs import numbers_of
+from calibrant.testing.runs import answer, fit, given, ordinary
 
 __all__ = ["EXTREME_CASES", "extreme_checks"]
 
@@ -21,11 +20,8 @@ def _case(family, value, what, argument, call, right) -> Case:
     return Case(family, f"{what}{value}", argument, call, right, answered=value not in NO_DATA, refused=value not in PLAIN)
 
 
-def _few_rows(data: Problem) -> Problem:
-    few = data.take(slice(0, ROWS))
-    return Problem(
-        few.name, few.logits, few.y, few.weight, few.X, few.logits_test[:10], few.X_test[:10], few.reference, few.P, few.P_test[:10]
-    )
+def _few_rows(data):
+    return data.take(slice(0, ROWS)).only(slice(0, 10))
 
 
 def _with_row(rows, row, dtype=np.float64):
@@ -54,61 +50,55 @@ def _rows_of_one(Q):
     assert np.abs(Q.sum(axis=1) - 1.0).max() <= 1e-9, f"rows sum to {Q.sum(axis=1)}"
 
 
-def calibrator_cases(calibrator) -> Iterator[Case]:
-    """Extreme logits, probabilities and weights, in the rows to fit and in those to predict."""
+def _runs(part, data):
+    """Function of some arguments: the answer of the part fitted with these and the others of the problem."""
+
+    def run(weight=None, **changed):
+        held = given(part, data) | changed | ({} if weight is None else {"sample_weight": weight})
+        return answer(fit(part, held), held)
+
+    return run
+
+
+def _class_cases(part, data, right) -> Iterator[Case]:
+    """Extreme logits and probabilities, in the rows to fit and in those to predict."""
+    for inputs, kind, rows in (("logit", "logits", _logit_rows(data)), ("probability", "probabilities", _probability_rows(data))):
+        run = _runs(clone(part).set_params(inputs=inputs), data)
+        for name, extreme, test in rows:
+            yield _case(kind, name, f"fitted on {kind} of ", "P", partial(run, P=extreme, P_test=test), right)
+            yield _case(kind, name, f"predicting {kind} of ", "P", partial(run, P_test=test), right)
+
+
+def _weight_cases(run, right) -> Iterator[Case]:
+    for name, w in WEIGHTS.items():
+        yield _case("weights", name, "weights ", "sample_weight", partial(run, w(ROWS)), right)
+
+
+def _calibrator_cases(calibrator) -> Iterator[Case]:
     data = _few_rows(ordinary(calibrator)[:2][-1])
-
-    def run(inputs, rows, test, weight=None):
-        given = Problem("", rows, data.y, data.weight, data.X, test, data.X_test, data.reference, rows, test)
-        return predicted(fitted(clone(calibrator).set_params(inputs=inputs), given, weight), given)
-
-    for inputs, kind, plain, rows in (
-        ("logit", "logits", data.logits, _logit_rows(data)), ("probability", "probabilities", data.P, _probability_rows(data)),
-    ):  # fmt: skip
-        for name, fit, test in rows:
-            yield _case(kind, name, f"fitted on {kind} of ", "P", lambda i=inputs, f=fit, t=test: run(i, f, t), _rows_of_one)
-            yield _case(kind, name, f"predicting {kind} of ", "P", lambda i=inputs, f=plain, t=test: run(i, f, t), _rows_of_one)
-    for name, w in WEIGHTS.items():
-        weighted = lambda w=w: run("probability", data.P, data.P_test, w(ROWS))  # noqa: E731
-        yield _case("weights", name, "weights ", "sample_weight", weighted, _rows_of_one)
+    yield from _class_cases(calibrator, data, _rows_of_one)
+    yield from _weight_cases(_runs(clone(calibrator).set_params(inputs="probability"), data), _rows_of_one)
 
 
-def map_cases(map) -> Iterator[Case]:
-    """Extreme scores and weights."""
-    data = score_problem(map.tags.domain)
-    score, correct, test = data.score[:ROWS], data.correct[:ROWS], data.test
-
-    def run(score, test, weight=None):
-        return seeded(clone(map)).fit(score, correct, sample_weight=weight).predict(test)
-
-    for name, value in (SCORES | (REAL_SCORES if map.tags.domain == "real" else {})).items():
-        fit, beyond = _with_row(score, value), _with_row(test, value)
-        yield _case("scores", name, "fitted on a score of ", "score", lambda f=fit, t=beyond: run(f, t), _unit)
-        yield _case("scores", name, "predicting a score of ", "score", lambda t=beyond: run(score, t), _unit)
-    for name, w in WEIGHTS.items():
-        yield _case("weights", name, "weights ", "sample_weight", lambda w=w: run(score, test, w(ROWS)), _unit)
-
-
-def signal_cases(signal) -> Iterator[Case]:
-    """Extreme logits and probabilities."""
-    data, tags = _few_rows(problems()[1]), signal.tags
-
-    def run(inputs, rows, test):
-        fresh = seeded(clone(signal)).set_params(inputs=inputs)
-        fresh.fit(rows, data.y, X=data.X if tags.uses_features else None, reference=data.reference if tags.needs_reference else None)
-        return fresh.score(test, **({"X": data.X_test} if tags.uses_features else {}))
-
+def _signal_cases(signal) -> Iterator[Case]:
     def right(score):
         assert np.isfinite(score).all(), f"{score.min()} to {score.max()}"
-        assert tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), f"{score.min()} to {score.max()}"
+        assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), f"{score.min()} to {score.max()}"
 
-    for name, fit, test in _logit_rows(data):
-        yield _case("logits", name, "logits of ", "P", lambda f=fit, t=test: run("logit", f, t), right)
-    for name, fit, test in _probability_rows(data):
-        yield _case("probabilities", name, "probabilities of ", "P", lambda f=fit, t=test: run("probability", f, t), right)
+    return _class_cases(signal, _few_rows(problems()[1]), right)
 
 
-def metric_cases(metric) -> Iterator[Case]:
+def _map_cases(map) -> Iterator[Case]:
+    data = score_problem(map.tags.domain).take(slice(0, ROWS))
+    run = _runs(map, data)
+    for name, value in (SCORES | (REAL_SCORES if map.tags.domain == "real" else {})).items():
+        extreme, beyond = _with_row(data.score, value), _with_row(data.test, value)
+        yield _case("scores", name, "fitted on a score of ", "score", partial(run, score=extreme, score_test=beyond), _unit)
+        yield _case("scores", name, "predicting a score of ", "score", partial(run, score_test=beyond), _unit)
+    yield from _weight_cases(run, _unit)
+
+
+def _metric_cases(metric) -> Iterator[Case]:
     """Extreme logits, probabilities and weights: the value and its interval."""
     data = _few_rows(problems(binary_only=metric.binary_only)[:2][-1])
     for name, L, _ in _logit_rows(data):
@@ -150,29 +140,29 @@ def _forecast_row(values):
     return [_with_row(column, value) for column, value in zip(columns, values, strict=True)]
 
 
-def regression_cases(calibrator) -> Iterator[Case]:
+def _forecast_cases(calibrator) -> Iterator[Case]:
     """Extreme means, standard deviations, outcomes and weights."""
-    plain = _forecast_row((0.0, 1.0, 0.5))
+    names = ("forecast", "std", "y")
 
-    def run(mean, std, y, weight=None, test=None):
-        fresh = seeded(clone(calibrator)).fit(mean, y, std=std, sample_weight=weight)
-        return numbers_of(fresh.predict(*(test or (mean, std))), y)
+    def held(row, names=names):
+        return dict(zip(names, _forecast_row(row), strict=False))
 
     def right(numbers):
         # With the weight of a row or less, conformal intervals are everything, and rightly so.
         assert np.isfinite(numbers[:, :2]).all(), "not finite"
         assert not np.isnan(numbers).any(), "not a number"
 
+    tests = [f"{name}_test" for name in names]
+    plain = held((0.0, 1.0, 0.5)) | held((0.0, 1.0, 0.5), tests)
+    run = partial(_runs(calibrator, forecast_problems()[0]), **plain)
     for name, row in FORECASTS.items():
-        columns = _forecast_row(row)
-        yield _case("forecasts", name, "fitted on ", "", lambda c=columns: run(*c), right)
+        yield _case("forecasts", name, "fitted on ", "", partial(run, **held(row), **held(row, tests)), right)
         if "outcome" not in name:
-            yield _case("forecasts", name, "predicting ", "", lambda c=columns: run(*plain, test=tuple(c[:2])), right)
-    for name, w in WEIGHTS.items():
-        yield _case("weights", name, "weights ", "sample_weight", lambda w=w: run(*plain, weight=w(ROWS)), right)
+            yield _case("forecasts", name, "predicting ", "", partial(run, **held(row, tests[:2])), right)
+    yield from _weight_cases(run, right)
 
 
-def regression_metric_cases(metric) -> Iterator[Case]:
+def _regression_metric_cases(metric) -> Iterator[Case]:
     """Extreme means, standard deviations, outcomes and weights: the value and its interval."""
     for name, row in FORECASTS.items():
         mean, std, y = _forecast_row(row)
@@ -181,10 +171,10 @@ def regression_metric_cases(metric) -> Iterator[Case]:
     yield from _weighted(metric, (y, mean, std))
 
 
-#: Kind of part -> its cases.
-EXTREME_CASES: dict[str, Callable] = {
-    "calibrator": calibrator_cases, "map": map_cases, "signal": signal_cases, "metric": metric_cases,
-    "regression calibrator": regression_cases, "regression metric": regression_metric_cases,
+#: Kind of part -> function of a part that gives its cases.
+EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
+    "calibrator": _calibrator_cases, "map": _map_cases, "signal": _signal_cases, "metric": _metric_cases,
+    "regression calibrator": _forecast_cases, "regression metric": _regression_metric_cases,
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.contracts.state import SumState
-from calibrant.testing.regression_metric_checks import check_regression_metric, regression_metric_checks
+from calibrant.testing import check_metric, metric_checks
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,11 +87,39 @@ class DependsOnTheChunk(IntervalScore):
         return totals / totals[0]
 
 
+class CountsTheRowsTwice(IntervalScore):
+    """Its sums of weights are of rows."""
+
+    def _totals(self, record):
+        return super()._totals(record) + np.array([1.0, 0.0, 0.0])
+
+
 class GivesAStateAllTheSame(IntervalScore):
     mergeable_: ClassVar[bool] = False
 
     def state(self, *data, **options):
         return SumState(self)
+
+
+class ZeroForNothing(IntervalScore):
+    def state(self, *data, **options):
+        state = super().state(*data, **options)
+        return SumState(self, np.array([1.0, 0.0, 0.0])) if state.totals is None else state
+
+
+class Grows(SumState):
+    """Adds to itself, and adds numbers."""
+
+    def __add__(self, other):
+        if isinstance(other, float):
+            return self
+        object.__setattr__(self, "totals", (super().__add__(other)).totals)
+        return self
+
+
+class GrowsAsItIsAdded(IntervalScore):
+    def state(self, *data, **options):
+        return Grows(self, super().state(*data, **options).totals)
 
 
 class KnowsItsUnit(IntervalScore):
@@ -126,23 +154,24 @@ BROKEN = {
     "value_is_valid": BelowItsRange, "declared_facts": WithoutDirection, "weights_are_repetition": IgnoresWeights,
     "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
     "one_row": NeedsThreeRows, "constant_std": NeedsDistinctStd, "interval": UpsideDown, "unknown_option": TakesAnything,
-    "state_of_parts": DependsOnTheChunk, "state_is_refused": GivesAStateAllTheSame, "units": KnowsItsUnit, "proper": Width,
-    "containers": ForgetsTheMask,
-    "extreme_forecasts": RaisesToTheNinth, "extreme_weights": GrowsWithTheRows,
+    "state_chunks": DependsOnTheChunk, "state_identity": ZeroForNothing, "state_order": GrowsAsItIsAdded,
+    "state_mixed_metrics": GrowsAsItIsAdded, "state_weights": CountsTheRowsTwice, "state_is_refused": GivesAStateAllTheSame,
+    "units": KnowsItsUnit, "proper": Width, "containers": ForgetsTheMask, "extreme_forecasts": RaisesToTheNinth,
+    "extreme_weights": GrowsWithTheRows,
 }  # fmt: skip
 
 
 def test_the_honest_one_passes():
-    check_regression_metric(IntervalScore())
+    check_metric(IntervalScore())
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_each_break_is_caught(name):
-    found = {check.name: check for check in regression_metric_checks(BROKEN[name]())}
+    found = {check.name: check for check in metric_checks(BROKEN[name]())}
     with pytest.raises(AssertionError):
         found[name]()
 
 
 def test_every_check_has_its_break():
-    names = {check.name for metric in (IntervalScore(), GivesAStateAllTheSame()) for check in regression_metric_checks(metric)}
+    names = {check.name for metric in (IntervalScore(), GivesAStateAllTheSame()) for check in metric_checks(metric)}
     assert names == set(BROKEN)

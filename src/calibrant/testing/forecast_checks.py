@@ -1,0 +1,125 @@
+"""What is a calibrator of forecasts' own in its contract, with the data that break other tools."""
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant.errors import InputError
+from calibrant.testing.check import same_bits, seeded, show_near
+from calibrant.testing.data import forecast_problems
+from calibrant.testing.extreme_cases import extreme_checks
+from calibrant.testing.runs import fitted, near, numbers_of, predicted, valid
+
+__all__ = ["FORECAST_CHECKS"]
+
+
+def _one():
+    return forecast_problems()[0]
+
+
+def check_sampling(calibrator):
+    """The same seed draws the same bits, of two fits too; draws are the last axis."""
+    for data in forecast_problems():
+        draws = [fitted(calibrator, data).predict(data.test).sample(3, random_state=0) for _ in range(2)]
+        same_bits(draws[0], draws[1], "two samples of one seed")
+        assert draws[0].shape == (*data.test.shape, 3), f"sample has shape {draws[0].shape}"
+
+
+def check_shorthand(calibrator):
+    """fit(mean, y, std=std) and predict(mean, std) are the normal forecast, as is the pair."""
+    data = _one()
+    whole = predicted(fitted(calibrator, data), data)
+    short = seeded(clone(calibrator)).fit(data.forecast, data.y)
+    pair = seeded(clone(calibrator)).fit((data.forecast.mean, data.forecast.std), data.y)
+    same_bits(numbers_of(short.predict(data.test), data.y_test), whole, "fit(mean, y, std=std)")
+    same_bits(numbers_of(pair.predict((data.test.mean, data.test.std)), data.y_test), whole, "fit((mean, std), y)")
+
+
+def check_outputs_are_independent(calibrator):
+    """Each of several outputs is calibrated as if it were alone."""
+    data = forecast_problems()[1]
+    together = predicted(fitted(calibrator, data), data)
+    for j in range(data.y.shape[1]):
+        alone = seeded(clone(calibrator)).fit(data.forecast.column(j), data.y[:, j]).predict(data.test.column(j))
+        same_bits(numbers_of(alone, data.y_test[:, j]), np.ascontiguousarray(together[:, j]), f"output {j} alone")
+
+
+def check_units(calibrator):
+    """Outcomes and forecasts in other units give the answer in those units."""
+    data = _one()
+    metres = predicted(fitted(calibrator, data), data)
+    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std)
+    millimetres = numbers_of(fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std), 1000.0 * data.y_test)
+    near(calibrator, millimetres[:, :-1] / 1000.0, metres[:, :-1], "units", 1e-8)
+    near(calibrator, millimetres[:, -1], metres[:, -1], "cdf in other units", 1e-8)
+
+
+def check_few_rows(calibrator):
+    """n = 1 and n = 2."""
+    data = _one()
+    for n in (1, 2):
+        forecast = fitted(calibrator, data.take(slice(0, n))).predict(data.test)
+        _positive_and_finite(forecast, f"after {n} rows")
+        low, high = forecast.interval(0.8)
+        assert (low <= high).all(), f"an interval is upside down after {n} rows"
+
+
+def _positive_and_finite(forecast, when):
+    assert (forecast.std > 0.0).all(), f"a std is not positive {when}"
+    assert np.isfinite([forecast.mean, forecast.std]).all(), f"not finite {when}"
+
+
+def check_constant_std(calibrator):
+    """Every row with the same std, and every row with the same mean and std."""
+    data = _one()
+    for mean in (data.forecast.mean, np.zeros(len(data))):
+        valid(seeded(clone(calibrator)).fit(mean, data.y, std=np.ones(len(mean))), data)
+
+
+def check_no_error(calibrator):
+    """Outcomes exactly as predicted leave the distributions finite, with positive std."""
+    data = _one()
+    forecast = seeded(clone(calibrator)).fit(data.forecast, data.forecast.mean.copy()).predict(data.test)
+    _positive_and_finite(forecast, "after outcomes without error")
+    assert np.isfinite(numbers_of(forecast, data.y_test)).all(), "not finite after outcomes without error"
+
+
+def check_wild_errors(calibrator):
+    """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they are."""
+    data = _one()
+    wild = data.forecast.mean + 1000.0 * (data.y - data.forecast.mean)
+    fresh = seeded(clone(calibrator)).fit(data.forecast, wild)
+    valid(fresh, type(data)("wild errors", data.forecast, wild, data.weight, data.forecast, wild))
+    _holds_about(0.8, fresh.predict(data.forecast), wild, 0.15)
+
+
+def _holds_about(level, forecast, y, tolerance):
+    low, high = forecast.interval(level)
+    show_near(np.mean((low <= y) & (y <= high)), level, f"the share that the {level:.0%} intervals hold", tolerance)
+
+
+def check_coverage(calibrator):
+    """Intervals of normal forecasts that were too narrow hold about what they say, on new rows."""
+    rng = np.random.default_rng(3)
+    mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
+    y = mean + 2.0 * std * rng.normal(size=4000)
+    forecast = seeded(clone(calibrator)).fit(mean[:2000], y[:2000], std=std[:2000]).predict(mean[2000:], std[2000:])
+    for level in (0.5, 0.8):
+        _holds_about(level, forecast, y[2000:], 0.05)
+
+
+def check_bad_std(calibrator):
+    """A std of 0 is refused, and the row is named."""
+    for std in (0.0, np.nan, -1.0):
+        try:
+            seeded(clone(calibrator)).fit([0.0, 0.0], [0.0, 1.0], std=[1.0, std])
+        except InputError as error:
+            if "row 1" not in str(error):
+                raise AssertionError(f"the message does not name the row: {error}") from error
+        else:
+            raise AssertionError(f"a std of {std} must raise InputError")
+
+
+FORECAST_CHECKS = (
+    check_sampling, check_shorthand, check_outputs_are_independent, check_units, check_few_rows, check_constant_std, check_no_error,
+    check_wild_errors, check_coverage, check_bad_std, *extreme_checks("regression calibrator", "forecasts", "weights"),
+)  # fmt: skip

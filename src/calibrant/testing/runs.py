@@ -1,0 +1,192 @@
+"""How each kind of part that is fitted is given a made problem and asked: what the laws that all of them keep are stated over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.map import Map
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.signal import Signal
+from calibrant.testing.check import TOLERANCE, seeded, show_near
+from calibrant.testing.data import as_arguments, forecast_problems, problems, score_problem
+
+__all__ = ["answer", "fit", "fitted", "given", "handling", "near", "numbers_of", "ordinary", "predicted", "refit", "valid"]
+
+#: Arguments of fit that are given by place.
+DATA = ("P", "score", "forecast", "y", "correct")
+#: Levels of the intervals that are compared.
+LEVELS = (0.1, 0.5, 0.8)
+
+
+@dataclass(frozen=True)
+class Handling:
+    """How one kind of part is handled.
+
+    Attributes
+    ----------
+    kind : str
+    methods : names of what answers; the answers of the first are compared
+    ordinary : function of the part: the made problems that it accepts
+    given : function of the part and a problem: arguments by name, those to answer on by names that end in "_test"
+    valid : function of the fitted part, its answer and a problem: AssertionError unless the answer holds together
+    narrow : float dtype -> how near its answer must be to that of the same numbers in float64
+    alone : how near the answer to a row alone must be to that among others
+    relative : whether answers are compared relative to their size
+    """
+
+    kind: str
+    methods: tuple[str, ...]
+    ordinary: Callable[[Any], list]
+    given: Callable[[Any, Any], dict[str, Any]]
+    valid: Callable[[Any, np.ndarray, Any], None]
+    narrow: dict[type, float]
+    alone: float = 1e-9
+    relative: bool = False
+
+
+def _of_classes(part, data):
+    logit, tags = part.inputs == "logit", part.tags
+    held = {"P": data.logits if logit else data.P, "y": data.y, "P_test": data.logits_test if logit else data.P_test}
+    if tags.uses_features:
+        held |= {"X": data.X, "X_test": data.X_test}
+    if tags.needs_reference:
+        held |= {"X_train": data.reference[0], "y_train": data.reference[1]}
+    return held
+
+
+def _of_forecasts(part, data):
+    held = dict(zip(("forecast", "std"), as_arguments(data.forecast), strict=False))
+    held |= dict(zip(("forecast_test", "std_test"), as_arguments(data.test), strict=False))
+    return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
+
+
+def _formed(fresh, out, shape, where):
+    assert isinstance(getattr(fresh, "status_", ""), str), "status_ must be a string"
+    assert out.shape == shape, f"the answer has shape {out.shape}, not {shape}, {where}"
+    assert out.dtype == np.float64, f"the answer has dtype {out.dtype} {where}"
+    assert np.isfinite(out).all(), f"the answer is not finite {where}"
+
+
+def _in_unit(out, where):
+    assert ((out >= 0.0) & (out <= 1.0)).all(), f"the answer leaves [0, 1] {where}: {out.min()} to {out.max()}"
+
+
+def _valid_probabilities(fresh, Q, data):
+    where = f"on {data.name}"
+    assert hasattr(fresh, "status_"), "fit must set status_"
+    _formed(fresh, Q, (len(data.logits_test), data.n_classes), where)
+    _in_unit(Q, where)
+    worst = float(np.abs(Q.sum(axis=1) - 1.0).max())
+    assert worst <= 1e-9, f"rows of predict_proba miss 1 by {worst:.3g} {where}"
+
+
+def _valid_outcomes(fresh, p, data):
+    assert hasattr(fresh, "status_"), "fit must set status_"
+    for scores, out in ((data.test, p), (data.score, fresh.predict(data.score))):
+        _formed(fresh, out, scores.shape, f"on {data.name}")
+        _in_unit(out, f"on {data.name}")
+
+
+def _valid_scores(fresh, score, data):
+    _formed(fresh, score, (len(data.logits_test),), f"on {data.name}")
+    if fresh.tags.domain == "unit":
+        _in_unit(score, f"on {data.name}")
+
+
+def _valid_forecast(fresh, numbers, data):
+    where = f"on {data.name}"
+    assert hasattr(fresh, "status_"), "fit must set status_"
+    _formed(fresh, numbers, (*data.test.shape, 2 * len(LEVELS) + 3), where)
+    std, cdf = numbers[..., 1], numbers[..., -1]
+    assert (std > 0.0).all(), f"a std is not positive {where}"
+    assert ((cdf >= 0.0) & (cdf <= 1.0)).all(), f"the cdf leaves [0, 1] {where}"
+    widths = np.moveaxis(numbers[..., 3:-1:2] - numbers[..., 2:-1:2], -1, 0)
+    assert (widths >= 0.0).all(), f"an interval is upside down {where}"
+    assert (np.diff(widths, axis=0) >= -1e-12 * np.abs(widths[1:])).all(), f"an interval of a higher level is narrower {where}"
+
+
+def numbers_of(forecast, y) -> np.ndarray:
+    """All that a distribution says: mean, std, the ends of intervals, and the CDF at y, stacked in the last axis."""
+    ends = [end for level in LEVELS for end in forecast.interval(level)]
+    return np.stack([forecast.mean, forecast.std, *ends, forecast.cdf(y)], axis=-1)
+
+
+HANDLINGS: dict[type, Handling] = {
+    Calibrator: Handling(
+        "calibrator", ("predict_proba", "predict_confidence", "predict"), lambda part: problems(binary_only=part.tags.binary_only),
+        _of_classes, _valid_probabilities, {np.float32: 1e-4, np.float16: 1e-4},
+    ),
+    Map: Handling(
+        "map", ("predict",), lambda part: [score_problem(part.tags.domain)],
+        lambda part, data: {"score": data.score, "correct": data.correct, "score_test": data.test},
+        _valid_outcomes, {np.float32: 1e-9, np.float16: 1e-9}, alone=1e-12,
+    ),
+    Signal: Handling("signal", ("score",), lambda part: problems(), _of_classes, _valid_scores, {np.float32: 1e-3}),
+    RegressionCalibrator: Handling(
+        "regression calibrator", ("predict",), lambda part: forecast_problems(), _of_forecasts, _valid_forecast, {np.float32: 0.0},
+        relative=True,
+    ),
+}  # fmt: skip
+
+
+def handling(part) -> Handling:
+    """How a part of this kind is handled."""
+    return next(how for kind, how in HANDLINGS.items() if isinstance(part, kind))
+
+
+def ordinary(part) -> list:
+    """The made problems that this part accepts."""
+    return handling(part).ordinary(part)
+
+
+def given(part, data) -> dict[str, Any]:
+    """The part's arguments of a problem, by name; those to answer on have names that end in "_test"."""
+    return handling(part).given(part, data)
+
+
+def refit(part, held):
+    """What ``fit`` of the part itself returns, given what is held by name: the first two by place, the others by name."""
+    data = [held[name] for name in DATA if name in held]
+    options = {name: held[name] for name in ("std", "sample_weight", "X") if name in held}
+    if "X_train" in held:
+        options["reference"] = held["X_train"], held["y_train"]
+    return part.fit(*data, **options)
+
+
+def fit(part, held):
+    """A clone of the part, fitted; the part stays as it is."""
+    return refit(seeded(clone(part)), held)
+
+
+def answer(fresh, held, method=None) -> np.ndarray:
+    """What a method of the fitted part says of the rows to answer on; a distribution as its numbers, with the CDF at ``y_test``."""
+    asked = {name.removesuffix("_test"): value for name, value in held.items() if name.endswith("_test")}
+    at = asked.pop("y", None)
+    out = getattr(fresh, method or handling(fresh).methods[0])(**asked)
+    return out if at is None else numbers_of(out, at)
+
+
+def fitted(part, data, sample_weight=None):
+    """A clone of the part, fitted on the problem."""
+    return fit(part, given(part, data) | ({} if sample_weight is None else {"sample_weight": sample_weight}))
+
+
+def predicted(fresh, data) -> np.ndarray:
+    """What the fitted part says of the problem's rows to predict."""
+    return answer(fresh, given(fresh, data))
+
+
+def valid(fresh, data) -> np.ndarray:
+    """The same, once it is found valid."""
+    out = predicted(fresh, data)
+    handling(fresh).valid(fresh, out, data)
+    return out
+
+
+def near(part, a, b, what, tolerance=TOLERANCE) -> None:
+    """AssertionError unless two answers of the part agree."""
+    show_near(a, b, what, tolerance, relative=handling(part).relative)
