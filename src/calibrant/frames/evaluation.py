@@ -11,7 +11,7 @@ from calibrant._kernels.quotient import quotient
 from calibrant.errors import InputError
 from calibrant.frames.kernel import fine_edges
 from calibrant.frames.mass_bins import merged_to_mass
-from calibrant.frames.sliced import Sliced
+from calibrant.frames.sliced import Sliced, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.label.accuracy import accuracy
 from calibrant.metrics.probability.brier_score import brier_score
@@ -98,7 +98,5 @@ def _numbers(bins, sums, score_only):
         (names[1], brier_score, [n, *sums[:, 4:6].T]),
     )
     for name, metric, totals in wanted:
-        totals = np.stack(totals, axis=-1)
-        low, high = metric.limits(totals, 0.95)
-        out |= {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
+        out |= value_and_limits(name, metric, np.stack(totals, axis=-1))
     return out

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.forecast_kernel import CELLS, SUMMED, sketched
-from calibrant.frames.sliced import Sliced
+from calibrant.frames.sliced import Sliced, value_and_limits
 from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
 from calibrant.metrics.regression.uncertainty_calibration_error import UncertaintyCalibrationError
 
@@ -43,8 +43,7 @@ class ForecastEvaluation(Sliced):
         for name, metric in SUMMED.items():
             width = len(metric.columns_of(record))
             totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
-            low, high = metric.limits(totals, 0.95)
-            out |= {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
+            out |= value_and_limits(name, metric, totals)
         ence = sketched(self.n_bins)
         uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
         gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)

@@ -7,7 +7,7 @@ from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
 from calibrant.frames.state import GroupState
 
-__all__ = ["Sliced"]
+__all__ = ["Sliced", "value_and_limits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +54,9 @@ class Sliced(ABC):
         columns = self.columns()
         slices = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})
+
+
+def value_and_limits(name, metric, totals) -> dict:
+    """Columns of a metric that is a sum over rows, whose interval follows from its totals (..., S): the value, ``_low`` and ``_high``."""
+    low, high = metric.limits(totals)
+    return {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}

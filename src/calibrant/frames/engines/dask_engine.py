@@ -28,7 +28,7 @@ def fold(table, kernel):
     delayed = import_extra("dask", FEATURE, "dask").delayed
     states = [delayed(_partial)(part, kernel) for part in table[kernel.layout.needed].to_delayed()]
     while len(states) > 1:
-        states = [delayed(_add)(states[i : i + 8]) for i in range(0, len(states), 8)]
+        states = [delayed(sum)(states[i : i + 8]) for i in range(0, len(states), 8)]
     return states[0].compute() if states else kernel.empty()
 
 
@@ -59,10 +59,6 @@ def _partial(frame, kernel):
     from calibrant.frames.engines import arrow_engine
 
     return kernel.over(arrow_engine.batches(frame))
-
-
-def _add(states):
-    return sum(states)
 
 
 def _arrow(frame):
