@@ -9,6 +9,7 @@ import ast
 import io
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -52,9 +53,6 @@ for name, arguments in (("classes", (y, P)), ("numbers", (rng.normal(size=300), 
     out[name] = count["n"]
 print(json.dumps(out))
 """
-TIMES = "import time; start = time.process_time(); {}; print(time.process_time() - start)"
-REPEATS = 15
-BASE = "import sklearn.isotonic, scipy.optimize"
 
 
 def _trees(package: Path) -> Iterator[tuple[Path, str, ast.Module]]:
@@ -143,18 +141,11 @@ def _known_types(root: Path) -> str:
 
 
 def _import_ratios(root: Path) -> dict[str, str]:
-    """CPU seconds in fresh processes, turn about, as ratios of medians."""
-    first = "import calibrant; calibrant.AutoCalibrator()"
-    times: dict[str, list[float]] = {BASE: [], "import calibrant": [], first: [], "import numpy": []}
-    for _ in range(REPEATS):
-        for statement, seen in times.items():
-            seen.append(float(_run(root, TIMES.format(statement))))
-    middle = {statement: statistics.median(seen) for statement, seen in times.items()}
-    return {
-        f"import ratio to `{BASE}`": f"{middle['import calibrant'] / middle[BASE]:.2f}",
-        "  with the first AutoCalibrator()": f"{middle[first] / middle[BASE]:.2f}",
-        "import ratio to `import numpy`": f"{middle['import calibrant'] / middle['import numpy']:.2f}",
-    }
+    """What ``benchmarks/speed/import_time.py`` says of the sources at ``root``."""
+    script = ROOT / "benchmarks" / "speed" / "import_time.py"
+    done = subprocess.run([sys.executable, str(script)], env=_environment(root), capture_output=True, text=True, check=False)
+    found = re.findall(r"^(.+) / (.+): ([\d.]+) \(limit", done.stdout, re.MULTILINE)
+    return {f"time of `{ours}` / `{base}`": ratio for ours, base, ratio in found}
 
 
 def checkout(revision: str, folder: Path) -> Path:
@@ -176,9 +167,9 @@ def main(arguments: list[str]) -> int:
         if options.against:
             columns = {options.against: measure(checkout(options.against, Path(folder)), quick=options.quick), **columns}
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
-    print(" ".join([f"{'':44s}", *(f"{title[:12]:>12s}" for title in columns)]))
+    print(" ".join([f"{'':100s}", *(f"{title[:12]:>12s}" for title in columns)]))
     for name in names:
-        print(" ".join([f"{name:44s}", *(f"{column.get(name, 0)!s:>12s}" for column in columns.values())]))
+        print(" ".join([f"{name[:100]:100s}", *(f"{column.get(name, 0)!s:>12s}" for column in columns.values())]))
     return 0
 
 
