@@ -68,4 +68,4 @@ def test_f12_the_quantiles_of_the_calibration_index_have_their_own_names():
     found = [metrics.integrated_calibration_index, metrics.calibration_e50, metrics.calibration_e90]
     assert [m.name for m in found] == ["ICI", "E50", "E90"]
     assert [replace(found[0], quantile=q).name for q in (0.25, 1.0)] == ["E25", "Emax"]
-    assert list(metrics.compute(found, Y, P)) == ["ICI", "E50", "E90"]
+    assert list(metrics.compute(found, Y, P)) == ["ici", "e50", "e90"]
