@@ -184,9 +184,12 @@ def places(labels, classes) -> list[int]:
     ([1, 1, 1, -1], [0, -1], [1, 1])
     """
     own, known = ([label_key(label) for label in given] for given in (labels, classes))
-    # The later takes the place of the earlier, and what is equal by value comes last.
-    place = {text(key): k for text in (_number_text, str) for k, key in enumerate(known)} | {key: k for k, key in enumerate(known)}
-    return [next((place[name] for name in (key, str(key), _number_text(key)) if name in place), -1) for key in own]
+    value = {key: k for k, key in enumerate(known)}
+    found = [value.get(key, -1) for key in own]
+    if -1 not in found:
+        return found
+    text = {said(key): k for said in (_number_text, str) for k, key in enumerate(known)}
+    return [text.get(str(key), text.get(_number_text(key), -1)) if k < 0 else k for key, k in zip(own, found, strict=True)]
 
 
 def label_key(label):
