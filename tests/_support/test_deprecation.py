@@ -1,8 +1,11 @@
 """Old names work for one version, and say what to write instead, at the user's line."""
 
+from pathlib import Path
+
 import pytest
 from sklearn.base import BaseEstimator, clone
 
+import calibrant as cb
 from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value, warn_renamed
 from calibrant.errors import CalibrationWarning, InputError, OldNameWarning
 
@@ -55,3 +58,20 @@ def test_as_errors_old_names_stop_a_test_run():
     with pytest.raises(OldNameWarning):
         Part(loss="brier")
     assert not issubclass(OldNameWarning, InputError)
+
+
+@pytest.mark.parametrize(
+    ("cls", "old"), [(cb.CategoryTemperature, "log"), (cb.AwardTemperature, "log"), (cb.TemperatureScaling, "nll"), (cb.VennAbers, "log")]
+)
+def test_loss_is_an_old_name_of_the_objective(cls, old):
+    with pytest.warns(OldNameWarning, match="loss= is called objective= since version 0.1"):
+        part = cls(loss=old)
+    with pytest.warns(OldNameWarning, match=f'objective="{old}" is called objective="log_loss"'):
+        part.fit([0.1, 0.4, 0.8, 0.6] * 10, [0, 1, 1, 0] * 10)
+    assert "loss" not in vars(part)
+
+
+def test_a_file_written_before_a_rename_is_read_under_the_new_names():
+    cal = cb.load(Path(__file__).parent.parent / "golden" / "temperature-v1.calibrant")
+    assert (cal.objective, "loss" in vars(cal)) == ("log_loss", False)
+    assert cal.get_params()["objective"] == "log_loss"

@@ -42,7 +42,7 @@ def test_agrees_with_refitting_at_every_place():
         np.testing.assert_allclose(np.column_stack([p0, p1]), truth, atol=1e-12)
 
 
-@pytest.mark.parametrize("m", [VennAbers(), VennAbers(loss="brier"), VennAbers(n_splits=4), VennAbers(loss="brier", n_splits=3)])
+@pytest.mark.parametrize("m", [VennAbers(), VennAbers(objective="brier"), VennAbers(n_splits=4), VennAbers(objective="brier", n_splits=3)])
 def test_prediction_lies_between_p0_and_p1(m):
     for score, correct, weight in problems():
         p0, p1 = m.fit(score, correct, sample_weight=weight).predict_interval(score)
@@ -57,7 +57,7 @@ def test_point_values_are_minimax():
     p0, p1 = m.predict_interval([0.25, 0.45])
     p = m.predict([0.25, 0.45])
     np.testing.assert_allclose(np.log(p1 / p), np.log((1 - p0) / (1 - p)), atol=1e-12)
-    q = m.set_params(loss="brier").predict([0.25, 0.45])
+    q = m.set_params(objective="brier").predict([0.25, 0.45])
     np.testing.assert_allclose((1 - q) ** 2 - (1 - p1) ** 2, q**2 - p0**2, atol=1e-12)
 
 
@@ -108,7 +108,7 @@ def test_prediction_is_a_look_up():
     assert spent[1] < 4 * spent[0] + 1e-3
 
 
-@pytest.mark.parametrize("options", [{"loss": "nll"}, {"n_splits": 1}])
+@pytest.mark.parametrize("options", [{"objective": "nll"}, {"n_splits": 1}])
 def test_unknown_options_are_refused(options):
     with pytest.raises(InputError, match=next(iter(options))):
         VennAbers(**options).fit([0.1, 0.2], [0, 1])

@@ -57,7 +57,7 @@ def test_awards_beat_temperatures_where_awards_are_the_truth(planted):
     half = np.arange(len(logits)) % 2 == 0
     losses = []
     for cal in (
-        TemperatureScaling(loss="top_label", inputs="logit"),
+        TemperatureScaling(objective="top_label", inputs="logit"),
         CategoryTemperature(inputs="logit"),
         AwardTemperature(inputs="logit"),
     ):
@@ -90,8 +90,8 @@ def test_a_bad_ridge_is_named():
 def test_the_brier_form_gives_nearly_the_same(planted):
     """As the paper says of its two losses."""
     logits, y, *_ = planted
-    log, brier = (AwardTemperature(inputs="logit", loss=loss).fit(logits, y) for loss in ("log", "brier"))
+    log, brier = (AwardTemperature(inputs="logit", objective=loss).fit(logits, y) for loss in ("log_loss", "brier"))
     gap = np.abs(log.predict_confidence(logits) - brier.predict_confidence(logits))
     assert 0.0 < gap.max() < 0.03
     with pytest.raises(InputError, match="loss"):
-        AwardTemperature(loss="nll").fit([[0.6, 0.4]], [0])
+        AwardTemperature(objective="nll").fit([[0.6, 0.4]], [0])

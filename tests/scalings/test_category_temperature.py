@@ -31,7 +31,7 @@ def test_planted_temperatures_are_found(planted):
 
 def test_one_shared_temperature_cannot_do_it(planted):
     logits, y, _, p = planted
-    shared = TemperatureScaling(inputs="logit", loss="top_label").fit(logits, y)
+    shared = TemperatureScaling(inputs="logit", objective="top_label").fit(logits, y)
     own = CategoryTemperature(inputs="logit").fit(logits, y)
     assert shared.temperature_ == pytest.approx(own.common_temperature_, rel=1e-9)
     errors = [np.abs(c.predict_confidence(logits) - p).mean() for c in (shared, own)]
@@ -68,8 +68,8 @@ def test_a_bad_ridge_is_named():
 def test_the_brier_form_gives_nearly_the_same(planted):
     """As the paper says of its two losses."""
     logits, y, *_ = planted
-    log, brier = (CategoryTemperature(inputs="logit", loss=loss).fit(logits, y) for loss in ("log", "brier"))
+    log, brier = (CategoryTemperature(inputs="logit", objective=loss).fit(logits, y) for loss in ("log_loss", "brier"))
     gap = np.abs(log.predict_confidence(logits) - brier.predict_confidence(logits))
     assert 0.0 < gap.max() < 0.03
     with pytest.raises(InputError, match="loss"):
-        CategoryTemperature(loss="nll").fit([[0.6, 0.4]], [0])
+        CategoryTemperature(objective="nll").fit([[0.6, 0.4]], [0])

@@ -1,4 +1,4 @@
-"""TemperatureScaling(loss="top_label"): the temperature for the question whether the predicted label is right."""
+"""TemperatureScaling(objective="top_label"): the temperature for the question whether the predicted label is right."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ def test_planted_temperature_is_found_by_both_losses(temperature):
     logits = 2.0 * rng.normal(size=(40_000, 3))
     p = softmax(logits)
     y = (rng.random((40_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
-    for loss in ("nll", "top_label"):
-        cal = TemperatureScaling(loss=loss, inputs="logit").fit(logits * temperature, y)
+    for loss in ("log_loss", "top_label"):
+        cal = TemperatureScaling(objective=loss, inputs="logit").fit(logits * temperature, y)
         assert cal.temperature_ == pytest.approx(temperature, rel=0.03)
 
 
@@ -27,7 +27,7 @@ def test_the_two_losses_differ_where_the_other_classes_mislead():
     right = rng.random(20_000) < p
     last = np.argsort(logits, axis=1)[:, 0]  # when wrong, the truth is the least likely class
     y = np.where(right, own, last)
-    top, whole = (TemperatureScaling(loss=loss, inputs="logit").fit(logits, y) for loss in ("top_label", "nll"))
+    top, whole = (TemperatureScaling(objective=loss, inputs="logit").fit(logits, y) for loss in ("top_label", "log_loss"))
     assert top.temperature_ == pytest.approx(1.0, rel=0.05)
     assert whole.temperature_ > 1.2
     losses = [-np.log(np.where(right, c, 1 - c)).mean() for c in (m.predict_confidence(logits) for m in (top, whole))]
@@ -36,11 +36,11 @@ def test_the_two_losses_differ_where_the_other_classes_mislead():
 
 def test_all_right_is_smoothed_and_said():
     P = np.array([[0.8, 0.2], [0.7, 0.3], [0.1, 0.9]])
-    cal = TemperatureScaling(loss="top_label").fit(P, [0, 0, 1])
+    cal = TemperatureScaling(objective="top_label").fit(P, [0, 0, 1])
     assert cal.status_ == "separable"
     assert cal.predict_confidence(P).max() < 0.99
 
 
 def test_a_bad_loss_is_named():
     with pytest.raises(InputError, match="loss"):
-        TemperatureScaling(loss="brier").fit([[0.6, 0.4]], [0])
+        TemperatureScaling(objective="brier").fit([[0.6, 0.4]], [0])

@@ -20,7 +20,7 @@ METHODS = {
     "CwOC": per_class(cb.CumulativeConfidence(cutoff="optimal")),
     **{f"KDE {rule}": per_class(cb.KernelDensity(bandwidth=rule)) for rule in RULES},
     **{f"KDE {rule}, log odds": per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds()) for rule in RULES},
-    "STS": cb.TemperatureScaling(loss="top_label", inputs="logit"),
+    "STS": cb.TemperatureScaling(objective="top_label", inputs="logit"),
     "STS by log loss": cb.TemperatureScaling(inputs="logit"),
     "CSTS": cb.CategoryTemperature(inputs="logit"),
     "TSwA": cb.AwardTemperature(inputs="logit"),

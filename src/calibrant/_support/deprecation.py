@@ -66,7 +66,7 @@ def renamed_arguments(since: str, **names: str) -> Callable[[Function], Function
 
 
 class RenamedAttribute:
-    """An old name of an attribute or method: ``old = RenamedAttribute("new", since="0.1")`` in the class's body.
+    """An old name of an attribute or method of instances: ``old = RenamedAttribute("new", since="0.1")`` in the class's body.
 
     Examples
     --------
@@ -87,5 +87,7 @@ class RenamedAttribute:
         self.old = name
 
     def __get__(self, instance, owner):
+        if instance is None:
+            return self
         warn_renamed(f"{owner.__name__}.{self.old}", f"{owner.__name__}.{self.new}", self.since)
-        return getattr(owner if instance is None else instance, self.new)
+        return getattr(instance, self.new)

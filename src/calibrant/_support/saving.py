@@ -34,6 +34,8 @@ class Saved:
 
     #: What parameters younger than a file were before they came, where that is not their default.
     older_defaults: ClassVar[dict[str, Any]] = {}
+    #: Names of attributes in files older than a rename: old name -> (name, old value -> value).
+    renamed_state: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -224,6 +226,10 @@ def _decode_object(node, archive):
     odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
     if odd:
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
+    for old, (new, values) in cls.renamed_state.items():
+        if old in state:
+            value = state.pop(old)
+            state[new] = values.get(value, value) if isinstance(value, str) else value
     out = object.__new__(cls)
     # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
     parameters = inspect.signature(cls).parameters.values()

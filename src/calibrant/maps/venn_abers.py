@@ -1,11 +1,12 @@
 """Venn-Abers prediction: two isotonic fits, one for each answer the new row may have."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.venn_abers import added_ones, added_zeros
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
 from calibrant.arrays import scores
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map
@@ -25,7 +26,7 @@ class VennAbers(Map):
 
     Parameters
     ----------
-    loss : {"log", "brier"}
+    objective : {"log_loss", "brier"}
         The loss for which p is the minimax choice between p₀ and p₁.
     n_splits : int or None, default None
         The cross version: the distinct scores are dealt out to this many parts, each part alone gives (p₀, p₁), and
@@ -57,8 +58,12 @@ class VennAbers(Map):
     ([0.0], [1.0], [0.5])
     """
 
-    def __init__(self, *, loss="log", n_splits=None, random_state=None):
-        self.loss = loss
+    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
+    loss = RenamedAttribute("objective", since="0.1")
+
+    @renamed_arguments("0.1", loss="objective")
+    def __init__(self, *, objective="log_loss", n_splits=None, random_state=None):
+        self.objective = objective
         self.n_splits = n_splits
         self.random_state = random_state
 
@@ -66,11 +71,12 @@ class VennAbers(Map):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(loss="brier"), cls(n_splits=5), cls(n_splits=3, random_state=0)]
+        return [cls(), cls(objective="brier"), cls(n_splits=5), cls(n_splits=3, random_state=0)]
 
     def _fit(self, score, correct, weight):
-        if self.loss not in ("log", "brier"):
-            raise InputError(f'loss must be "log" or "brier"; got {self.loss!r}.')
+        objective = renamed_value("objective", self.objective, {"log": "log_loss"}, since="0.1")
+        if objective not in ("log_loss", "brier"):
+            raise InputError(f'objective must be "log_loss" or "brier"; got {objective!r}.')
         if self.n_splits is not None and not self.n_splits >= 2:
             raise InputError(f"n_splits must be None or at least 2; got {self.n_splits!r}.")
         unique, mass, mean = pool_ties(score, correct, weight)
@@ -94,7 +100,7 @@ class VennAbers(Map):
 
     def _predict(self, score):
         p0, p1 = self._pairs(score)
-        if self.loss == "brier":
+        if self.objective == "brier":
             return np.clip(p1 + 0.5 * (p0**2 - p1**2), p0, p1).mean(axis=0)
         if len(p0) == 1:
             return np.clip(p1[0] / (1.0 - p0[0] + p1[0]), p0[0], p1[0])

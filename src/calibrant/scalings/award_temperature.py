@@ -1,11 +1,12 @@
 """Temperature scaling with awards: the predicted class gets a bonus of its own before the scaling."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
@@ -26,9 +27,9 @@ class AwardTemperature(Calibrator):
     ----------
     per_class_temperature : bool, default False
         A temperature for each predicted class as well (CSTSwA), 2 K parameters.
-    loss : {"log", "brier"}, default "log"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log": gentler with a few confident
-        errors.
+    objective : {"log_loss", "brier"}, default "log_loss"
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log_loss": gentler with a few
+        confident errors.
     ridge : float, default 1
         λ, which keeps the awards of classes without wrong (or right) predictions finite. 0 is the paper's.
     inputs : {"probability", "logit"}
@@ -61,20 +62,25 @@ class AwardTemperature(Calibrator):
 
     tags: ClassVar[Tags] = Tags(label="temperature with awards")
 
-    def __init__(self, *, per_class_temperature=False, loss="log", ridge=1.0, inputs="probability", classes=None):
+    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
+    loss = RenamedAttribute("objective", since="0.1")
+
+    @renamed_arguments("0.1", loss="objective")
+    def __init__(self, *, per_class_temperature=False, objective="log_loss", ridge=1.0, inputs="probability", classes=None):
         self.per_class_temperature = per_class_temperature
-        self.loss = loss
+        self.objective = objective
         self.ridge = ridge
         self.inputs = inputs
         self.classes = classes
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(per_class_temperature=True), cls(ridge=0.0, inputs="logit"), cls(loss="brier")]
+        return [cls(), cls(per_class_temperature=True), cls(ridge=0.0, inputs="logit"), cls(objective="brier")]
 
     def _fit(self, record):
-        if self.loss not in ("log", "brier"):
-            raise InputError(f'loss must be "log" or "brier"; got {self.loss!r}.')
+        objective = renamed_value("objective", self.objective, {"log": "log_loss"}, since="0.1")
+        if objective not in ("log_loss", "brier"):
+            raise InputError(f'objective must be "log_loss" or "brier"; got {objective!r}.')
         if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
             raise InputError(f"ridge must be finite and not negative; got {self.ridge!r}.")
         n_classes, one = record.n_classes, np.zeros(len(record), dtype=np.intp)
@@ -83,7 +89,7 @@ class AwardTemperature(Calibrator):
         of, count = (record.predicted, n_classes) if self.per_class_temperature else (one, 1)
         options = {"award_of": record.predicted, "ridge": self.ridge * n_classes, "centre": float(np.log(common[0]))}
         beta, award, bound = fit_top_label(*rows, of, count, n_awards=n_classes, **options)
-        if self.loss == "brier":
+        if objective == "brier":
             beta, award = refine_brier(beta, award, *rows, of, **options)
         self.common_temperature_ = float(1.0 / common[0])
         self.temperature_ = 1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])

@@ -1,11 +1,12 @@
 """Category-specific temperature scaling: one temperature for each predicted class."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
@@ -24,9 +25,9 @@ class CategoryTemperature(Calibrator):
 
     Parameters
     ----------
-    loss : {"log", "brier"}, default "log"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log": gentler with a few confident
-        errors.
+    objective : {"log_loss", "brier"}, default "log_loss"
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log_loss": gentler with a few
+        confident errors.
     ridge : float, default 1
         λ, which holds the temperature of a class with few rows near the common one, and finite where a class has no wrong (or no
         right) prediction. 0 is the paper's.
@@ -60,19 +61,24 @@ class CategoryTemperature(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="category temperature")
 
-    def __init__(self, *, loss="log", ridge=1.0, inputs="probability", classes=None):
-        self.loss = loss
+    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
+    loss = RenamedAttribute("objective", since="0.1")
+
+    @renamed_arguments("0.1", loss="objective")
+    def __init__(self, *, objective="log_loss", ridge=1.0, inputs="probability", classes=None):
+        self.objective = objective
         self.ridge = ridge
         self.inputs = inputs
         self.classes = classes
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(ridge=0.0), cls(inputs="logit"), cls(loss="brier")]
+        return [cls(), cls(ridge=0.0), cls(inputs="logit"), cls(objective="brier")]
 
     def _fit(self, record):
-        if self.loss not in ("log", "brier"):
-            raise InputError(f'loss must be "log" or "brier"; got {self.loss!r}.')
+        objective = renamed_value("objective", self.objective, {"log": "log_loss"}, since="0.1")
+        if objective not in ("log_loss", "brier"):
+            raise InputError(f'objective must be "log_loss" or "brier"; got {objective!r}.')
         if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
             raise InputError(f"ridge must be finite and not negative; got {self.ridge!r}.")
         n_classes = record.n_classes
@@ -81,7 +87,7 @@ class CategoryTemperature(Calibrator):
         centre = float(np.log(common[0]))
         penalty = {"ridge": self.ridge * n_classes, "centre": centre}
         beta, award, bound = fit_top_label(*rows, record.predicted, n_classes, **penalty)
-        if self.loss == "brier":
+        if objective == "brier":
             beta, _ = refine_brier(beta, award, *rows, record.predicted, **penalty)
         self.common_temperature_ = float(1.0 / common[0])
         self.temperature_ = 1.0 / beta

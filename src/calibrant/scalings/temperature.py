@@ -1,12 +1,13 @@
 """Temperature scaling: one number that softens or sharpens every prediction."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant._kernels.top_label import fit_top_label, other_logits
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
@@ -25,12 +26,12 @@ class TemperatureScaling(Calibrator):
 
     The log loss is convex in 1/T; its root is found by a safeguarded Newton iteration to 1e-12 relative.
 
-    With ``loss="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted class,
-    which is not convex: bracketed on a grid of 25, then finished to 1e-10.
+    With ``objective="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted
+    class, which is not convex: bracketed on a grid of 25, then finished to 1e-10.
 
     Parameters
     ----------
-    loss : {"nll", "top_label"}, default "nll"
+    objective : {"log_loss", "top_label"}, default "log_loss"
         What the temperature is to be good for: the whole vector, or whether the predicted label is right.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
@@ -60,19 +61,24 @@ class TemperatureScaling(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="temperature scaling")
 
-    def __init__(self, *, loss="nll", inputs="probability", classes=None):
-        self.loss = loss
+    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}
+    loss = RenamedAttribute("objective", since="0.1")
+
+    @renamed_arguments("0.1", loss="objective")
+    def __init__(self, *, objective="log_loss", inputs="probability", classes=None):
+        self.objective = objective
         self.inputs = inputs
         self.classes = classes
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(inputs="logit"), cls(loss="top_label")]
+        return [cls(), cls(inputs="logit"), cls(objective="top_label")]
 
     def _fit(self, record):
-        if self.loss not in ("nll", "top_label"):
-            raise InputError(f'loss must be "nll" or "top_label"; got {self.loss!r}.')
-        beta, status = _least_nll(record) if self.loss == "nll" else _least_top_label(record)
+        objective = renamed_value("objective", self.objective, {"nll": "log_loss"}, since="0.1")
+        if objective not in ("log_loss", "top_label"):
+            raise InputError(f'objective must be "log_loss" or "top_label"; got {objective!r}.')
+        beta, status = _least_nll(record) if objective == "log_loss" else _least_top_label(record)
         self.temperature_ = 1.0 / beta
         self.status_ = BOUND_OF_TEMPERATURE.get(status, status)
         if self.status_ in ("at lower bound", "at upper bound", "max steps"):

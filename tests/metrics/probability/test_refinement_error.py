@@ -9,7 +9,7 @@ P = RNG.random(400)
 Y = (RNG.random(400) < P**2).astype(int)
 
 
-@pytest.mark.parametrize(("score", "decompose"), [("brier", metrics.brier_decomposition), ("log", metrics.log_loss_decomposition)])
+@pytest.mark.parametrize(("score", "decompose"), [("brier", metrics.brier_decomposition), ("log_loss", metrics.log_loss_decomposition)])
 def test_it_is_uncertainty_less_discrimination(score, decompose):
     parts = decompose(Y, P, target="event")
     got = metrics.refinement_error(Y, P, target="event", score=score)

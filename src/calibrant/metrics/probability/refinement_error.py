@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calibrant._support.deprecation import renamed_value
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric
 from calibrant.metrics.probability.score_decomposition import corp
@@ -20,7 +21,7 @@ class RefinementError(PairMetric):
     ----------
     target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
-    score : {"brier", "log"}
+    score : {"brier", "log_loss"}
         The squared error (p - c)^2, or the log loss.
 
     Notes
@@ -40,7 +41,7 @@ class RefinementError(PairMetric):
     """
 
     target: Any = "answer"
-    score: Literal["brier", "log"] = "brier"
+    score: Literal["brier", "log_loss"] = "brier"
 
     name: ClassVar[str] = "refinement error"
     key: ClassVar[str] = "refinement_error"
@@ -54,14 +55,17 @@ class RefinementError(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="event", score="log")]
+        return [cls(), cls(target="event", score="log_loss")]
 
     def _check(self):
-        if self.score not in ("brier", "log"):
-            raise InputError(f'score must be "brier" or "log"; got {self.score!r}.')
+        if self._score() not in ("brier", "log_loss"):
+            raise InputError(f'score must be "brier" or "log_loss"; got {self.score!r}.')
+
+    def _score(self):
+        return renamed_value("score", self.score, {"log": "log_loss"}, since="0.1")
 
     def _pair_value(self, score, hit, weight):
-        _, _, discrimination, uncertainty = corp(score, hit, weight, self.score)
+        _, _, discrimination, uncertainty = corp(score, hit, weight, self._score())
         return max(uncertainty - discrimination, 0.0)
 
     def _interval(self, record, level, method, n_resamples, random_state):

@@ -121,7 +121,7 @@ def log_loss_decomposition(
     >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
     0.0
     """
-    return _decomposed(y_true, P, target, "log", sample_weight, classes, inputs)
+    return _decomposed(y_true, P, target, "log_loss", sample_weight, classes, inputs)
 
 
 def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
@@ -141,7 +141,7 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
 
 
 def corp(score, hit, weight, kind):
-    """(score, miscalibration, discrimination, uncertainty) of the "brier" or "log" score."""
+    """(score, miscalibration, discrimination, uncertainty) of the "brier" score or the "log_loss"."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)
     fitted = np.repeat(value, last - first + 1)
