@@ -2,7 +2,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 import calibrant as cb
-from calibrant.datasets.bundled import digits
+from calibrant.datasets import digits
 
 data = digits()
 X_train, X_rest, y_train, y_rest = train_test_split(data.X, data.y, train_size=0.2, random_state=0, stratify=data.y)

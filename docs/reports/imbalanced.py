@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import calibrant as cb
-from calibrant.datasets.bundled import digits
+from calibrant.datasets import digits
 
 data = digits()
 label = np.where(data.y == 8, "an eight", "another digit")

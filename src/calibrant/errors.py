@@ -40,7 +40,10 @@ class SparseDataWarning(CalibrationWarning):
 
 
 class OldNameWarning(CalibrationWarning, DeprecationWarning):
-    """A name of an earlier version was used: the message says what to write instead, and which version knows the old one no more."""
+    """A name of an earlier version was used: the message says what to write instead, and which version knows the old one no more.
+
+    .. versionadded:: 0.1
+    """
 
 
 def warn(message, category=CalibrationWarning):

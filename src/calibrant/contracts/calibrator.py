@@ -29,6 +29,9 @@ class Calibrator(Saved, BaseEstimator, ABC):
     A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and ``_predict_confidence(record)``, by its tag
     ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
     what ``_fit`` learns is stored in attributes that end in ``_``.
+
+    .. versionchanged:: 0.1
+       ``fit_record``, ``predict_record`` and ``confidence_record``, for records that were read, are public.
     """
 
     tags: ClassVar[Tags] = Tags()

@@ -17,7 +17,11 @@ __all__ = ["Map"]
 
 
 class Map(Saved, BaseEstimator, ABC):
-    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on clean float64 arrays."""
+    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on clean float64 arrays.
+
+    .. versionchanged:: 0.1
+       ``fit_groups`` is public.
+    """
 
     tags: ClassVar[MapTags] = MapTags()
 

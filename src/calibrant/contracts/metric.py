@@ -28,6 +28,9 @@ class Metric:
     kernels on arrays. ``metric.interval`` and ``interval_of`` give the number with its interval, ``state`` and ``totals_of`` what adds up
     over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
+
+    .. versionchanged:: 0.1
+       The level of records (``of``, ``interval_of``, ``totals_of`` and their like) and ``key`` are public.
     """
 
     #: The name shown to people.

@@ -25,6 +25,9 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict with the names in ``learns`` (and
     "status"), and ``_predict_output(forecast, **learned)``. The template reads the input and goes through the outputs: what is learned is
     stored as it is for (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
+
+    .. versionchanged:: 0.1
+       ``fit_record`` and ``predict_record``, for records that were read, are public.
     """
 
     tags: ClassVar[Tags] = Tags(output="distribution")
@@ -45,6 +48,9 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:  # fmt: skip
         """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
+
+        .. versionchanged:: 0.1
+           Was ``fit(mean, std, y)``, which raises now.
 
         Parameters
         ----------

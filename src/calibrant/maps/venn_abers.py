@@ -24,6 +24,9 @@ class VennAbers(Map):
 
     Both are found for every place the new score may fall when the map is fitted, in O(n log n); a prediction is a look-up, O(log n).
 
+    .. versionchanged:: 0.1
+       ``objective="log_loss"`` was ``loss="log"``.
+
     Parameters
     ----------
     objective : {"log_loss", "brier"}

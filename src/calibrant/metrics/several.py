@@ -12,6 +12,9 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.
 
+    .. versionchanged:: 0.1
+       The dictionary is by ``key`` ("brier_score"), once by ``name`` ("Brier score").
+
     Parameters
     ----------
     metrics : list of Metric

@@ -31,6 +31,9 @@ class CalibrationMonitor(Saved, BaseEstimator):
     that starts at 1, so that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The sum over j lets
     the change begin at any batch.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     alpha : float, default 0.05

@@ -23,6 +23,9 @@ class AwardTemperature(Calibrator):
     :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one temperature of least top-label loss without
     awards. At each T the loss is convex in the awards, which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
 
+    .. versionchanged:: 0.1
+       ``objective="log_loss"`` was ``loss="log"``.
+
     Parameters
     ----------
     per_class_temperature : bool, default False

@@ -23,6 +23,9 @@ class CategoryTemperature(Calibrator):
     with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not convex in T: a grid of 25 temperatures
     brackets the least, a root of the gradient finishes it to 1e-10.
 
+    .. versionchanged:: 0.1
+       ``objective="log_loss"`` was ``loss="log"``.
+
     Parameters
     ----------
     objective : {"log_loss", "brier"}, default "log_loss"

@@ -29,6 +29,9 @@ class TemperatureScaling(Calibrator):
     With ``objective="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted
     class, which is not convex: bracketed on a grid of 25, then finished to 1e-10.
 
+    .. versionchanged:: 0.1
+       ``objective="log_loss"`` was ``loss="nll"``.
+
     Parameters
     ----------
     objective : {"log_loss", "top_label"}, default "log_loss"

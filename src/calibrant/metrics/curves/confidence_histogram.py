@@ -43,6 +43,9 @@ def confidence_histogram(
 ) -> ConfidenceHistogram:  # fmt: skip
     """Count right and wrong predictions in bins of the confidence.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels

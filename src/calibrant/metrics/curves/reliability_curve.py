@@ -81,6 +81,9 @@ def reliability_curve(
 ) -> ReliabilityCurve:  # fmt: skip
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels

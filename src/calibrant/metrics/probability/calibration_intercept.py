@@ -20,6 +20,9 @@ class CalibrationIntercept(PairMetric):
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"

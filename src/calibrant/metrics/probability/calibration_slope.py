@@ -19,6 +19,9 @@ class CalibrationSlope(PairMetric):
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"

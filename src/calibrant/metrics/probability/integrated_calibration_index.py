@@ -22,6 +22,9 @@ class IntegratedCalibrationIndex(PairMetric):
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"

@@ -17,6 +17,9 @@ class RefinementError(PairMetric):
 
     .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the hits on the scores}
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

@@ -44,6 +44,9 @@ def brier_decomposition(
 
     with p-hat the isotonic fit of the outcomes on the scores.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels

@@ -22,6 +22,9 @@ class SmoothCalibrationError(PairMetric):
 
     with a Gaussian kernel reflected at 0 and 1, on a grid of 4,096 cells.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

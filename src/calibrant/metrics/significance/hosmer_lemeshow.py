@@ -22,6 +22,9 @@ def hosmer_lemeshow_test(
 
     against a chi-squared law with as many degrees of freedom as bins.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels

@@ -20,6 +20,9 @@ def spiegelhalter_test(
 
     which is standard normal for calibrated scores; the p-value is two-sided.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels

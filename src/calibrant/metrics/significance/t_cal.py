@@ -26,6 +26,9 @@ def t_cal_test(
 
     with the null of T from outcomes drawn from the scores themselves, so that the test is exact for any n.
 
+    .. versionchanged:: 0.1
+       ``target``: "answer" was "top", "event" was "positive".
+
     Parameters
     ----------
     y_true : (n,) labels
