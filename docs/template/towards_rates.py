@@ -20,8 +20,11 @@ class TowardsRates(cb.Calibrator):
         weight, rows = record.weights, np.arange(len(record))
         self.rates_ = np.bincount(record.labels, weights=weight, minlength=record.n_classes) / weight.sum()
         said, rate = record.probabilities[rows, record.labels], self.rates_[record.labels]
-        loss = lambda a: -weight @ np.log((1.0 - a) * said + a * rate + 1e-12)  # noqa: E731
-        self.share_ = float(minimize_scalar(loss, bounds=(0.0, 0.99), method="bounded", options={"xatol": 1e-9}).x)
+
+        def log_loss(a):
+            return -weight @ np.log((1.0 - a) * said + a * rate + 1e-12)
+
+        self.share_ = float(minimize_scalar(log_loss, bounds=(0.0, 0.99), method="bounded", options={"xatol": 1e-9}).x)
 
     def _predict_proba(self, record):
         return (1.0 - self.share_) * record.probabilities + self.share_ * self.rates_

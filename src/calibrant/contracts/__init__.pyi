@@ -1,5 +1,4 @@
 from calibrant.contracts.calibrator import Calibrator as Calibrator
-from calibrant.contracts.interval import Interval as Interval
 from calibrant.contracts.map import Map as Map
 from calibrant.contracts.metric import Metric as Metric
 from calibrant.contracts.metric import WholeMetric as WholeMetric
