@@ -12,8 +12,8 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.contracts.metric import Metric
 from calibrant.frames.forecast_kernel import SUMMED
-from calibrant.reporting.regression.scores import METRICS
-from calibrant.reporting.scores import KEYS
+from calibrant.reporting.classification import KEYS
+from calibrant.reporting.regression.task import METRICS
 
 FACES = (
     "metrics", "maps", "signals", "scalings", "regression", "displays", "neighbors", "forecasts", "frames", "contracts", "testing",

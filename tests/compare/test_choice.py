@@ -16,7 +16,7 @@ def data(n=120):
 def test_code_of_a_report_applies_the_calibrator():
     p, y = data()
     cal = cb.ConfidenceCalibrator(signal=cb.Margin(), map=cb.Isotonic(), per_class=False, classes=[0, 1]).fit(p, y)
-    lines = choice(cal, read(p, y))["code"]
+    lines = choice(cal, read(p, y)).code
     names = {"P_calibration": p, "y_calibration": y, "P_new": p[:5]}
     exec("\n".join(lines), names)
     assert names["confidence"].tolist() == cal.predict_confidence(p[:5]).tolist()
@@ -26,8 +26,8 @@ def test_candidates_of_the_automatic_one_come_by_weight():
     p, y = data()
     cal = cb.AutoCalibrator().fit(p, y)
     found = choice(cal, read(p, y))
-    assert found["words"] == cal.explain()
-    weights = [row["weight"] for row in found["candidates"]]
+    assert found.words == cal.explain()
+    weights = [row["weight"] for row in found.candidates]
     assert weights == sorted(weights, reverse=True)
     assert len(weights) == len(cal.table_)
 

@@ -14,7 +14,7 @@ def truth(P, rng):
 
 
 def said(record, source=None):
-    return [words for words in cautions(record, "held-out", quality(record, source)) if "repeat" in words or "a leak" in words]
+    return [words for words in cautions(record, quality(record, source)) if "repeat" in words or "a leak" in words]
 
 
 def verbalised(n, rng, lift=0.0):

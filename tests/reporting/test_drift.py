@@ -24,7 +24,7 @@ def stream(change=40, n_days=60, per_day=100):
 def watched(p, y, dates, group=None, every="day", weight=None):
     times = read_times(dates, every, read(p, y))
     groups = None if group is None else Groups(*np.unique(group, return_inverse=True))
-    return drift(times, (p, y.astype(float)), None, "before", weight, groups)
+    return drift(times, {"before": (p, y.astype(float)), "after": None}, "before", weight, groups)
 
 
 def test_errors_by_day_are_counted_by_hand():

@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
-from calibrant.reporting.scores import as_pair
+from calibrant.reporting.classification import as_pair
 
 
 @pytest.fixture(scope="module")

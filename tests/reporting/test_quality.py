@@ -38,7 +38,7 @@ def test_a_shift_is_named_and_chance_is_not():
         0.5 * np.abs(np.bincount(moved.labels) / 2000 - np.bincount(y) / 2000).sum()
     )  # fmt: skip
     assert found["confidence_shift"]["named"]
-    assert sum("than where the calibrator was fitted" in words for words in cautions(moved, "held-out", found)) == 2
+    assert sum("than where the calibrator was fitted" in words for words in cautions(moved, found)) == 2
 
 
 def test_distance_of_confidences_is_that_of_scipy():
@@ -51,4 +51,4 @@ def test_distance_of_confidences_is_that_of_scipy():
 def test_too_good_to_be_true_is_said():
     P = np.tile([[0.9, 0.1], [0.2, 0.8]], (100, 1)) + np.linspace(0, 0.01, 200)[:, None] * [1, -1]
     record = read(P, [0, 1] * 100)
-    assert any("not trained on these rows" in words for words in cautions(record, "none", quality(record)))
+    assert any("not trained on these rows" in words for words in cautions(record, quality(record)))

@@ -7,8 +7,11 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.forecasts.parts import gather
-from calibrant.reporting.regression.scores import METRICS
-from calibrant.reporting.regression.summarise import summarise
+from calibrant.reporting.regression.task import METRICS
+
+
+def summarise(*given, **options):
+    return cb.report(*given, **options).to_dict()
 
 
 def data(n=900, factor=1.5, seed=0):

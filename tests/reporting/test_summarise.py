@@ -6,7 +6,10 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.reporting.summarise import summarise
+
+
+def summarise(*given, **options):
+    return cb.report(*given, **options).to_dict()
 
 
 @pytest.fixture(scope="module")

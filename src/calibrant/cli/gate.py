@@ -8,8 +8,8 @@ import click
 
 from calibrant._support.deprecation import warn_renamed
 from calibrant.errors import InputError
-from calibrant.reporting.regression.scores import METRICS
-from calibrant.reporting.scores import KEYS
+from calibrant.reporting.classification import KEYS
+from calibrant.reporting.regression.task import METRICS
 
 __all__ = ["FAILED", "Gate", "GateType"]
 

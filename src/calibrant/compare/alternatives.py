@@ -1,11 +1,27 @@
 """Several calibrators on the same rows, side by side."""
 
-__all__ = ["CHOSEN_BY", "alternatives", "best"]
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.compare.scores import Estimate
+
+__all__ = ["CHOSEN_BY", "Alternative", "alternatives", "best"]
 
 #: By task: the key of the proper score that calibrators are chosen by, and of the one that they must not surely worsen, or None.
 CHOSEN_BY = {"classification": ("log_loss", None), "regression": ("crps", "nll")}
 #: Of a metric that the forecasts after calibration do not have.
-NOTHING = {"value": None, "low": None, "high": None}
+NOTHING = Estimate(None)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One of the calibrators compared: by key of the metric, value, low, high and the change; of several outputs, the one it is about."""
+
+    name: str
+    chosen: bool
+    evaluation: str
+    metrics: dict[str, dict[str, Any]]
+    output: str | None = None
 
 
 def best(compared, tables) -> str:
@@ -16,7 +32,7 @@ def best(compared, tables) -> str:
     Parameters
     ----------
     compared : {name: Compared}
-    tables : {name: list of its rows of metrics, a list for each output}
+    tables : {name: for each output a list of its ``Score``}
     """
     score, guard = CHOSEN_BY[next(iter(compared.values())).before.task]
 
@@ -27,40 +43,39 @@ def best(compared, tables) -> str:
 
 
 def _harms(outputs, key):
-    changes = [row["change"] for rows in outputs for row in rows if row["key"] == key]
-    return any(change is not None and change["meaning"] == "worse" for change in changes)
+    changes = [row.change for rows in outputs for row in rows if row.key == key]
+    return any(change is not None and change.meaning == "worse" for change in changes)
 
 
 def _relative(outputs, key):
-    rows = [next(row for row in rows if row["key"] == key) for rows in outputs]
-    if any(row.get("note") is not None for row in rows):
+    rows = [next(row for row in rows if row.key == key) for rows in outputs]
+    if any(row.note is not None for row in rows):
         return float("inf")
-    ratios = [1.0 if row["after"] is None else row["after"]["value"] / (row["before"]["value"] or 1.0) for row in rows]
+    ratios = [1.0 if row.after is None else row.after.value / (row.before.value or 1.0) for row in rows]
     return sum(ratios) / len(ratios)
 
 
-def alternatives(compared, chosen, tables, names=("",)) -> list[dict]:
-    """One dictionary a calibrator and output, the chosen one first and then by score: name, chosen, evaluation and its rows of metrics.
+def alternatives(compared, chosen, tables, names=(None,)) -> list[Alternative]:
+    """One a calibrator and output, the chosen calibrator first and then by score.
 
     Parameters
     ----------
     compared, tables : as for ``best``
     chosen : str
-    names : names of the outputs; with several, each dictionary says its ``output``
+    names : names of the outputs
     """
     key, _ = CHOSEN_BY[compared[chosen].before.task]
     found = []
     for j, output in enumerate(names):
-        rows = [_row(name, one, tables[name][j], chosen) for name, one in compared.items()]
-        rows.sort(key=lambda row: (not row["chosen"], _rank(row["metrics"][key]["value"])))
-        found += [{**row, "output": output} for row in rows] if len(names) > 1 else rows
+        of = output if len(names) > 1 else None
+        rows = [Alternative(name, name == chosen, one.evaluation, _values(one, tables[name][j]), of) for name, one in compared.items()]
+        found += sorted(rows, key=lambda row: (not row.chosen, _rank(row.metrics[key]["value"])))
     return found
 
 
-def _row(name, found, table, chosen):
+def _values(found, table):
     when = "before" if found.after is None else "after"
-    values = {row["key"]: {**(row[when] or NOTHING), "change": row["change"]} for row in table}
-    return {"name": name, "chosen": name == chosen, "evaluation": found.evaluation, "metrics": values}
+    return {row.key: {**vars(row.when(when) or NOTHING), "change": row.change} for row in table}
 
 
 def _rank(value):

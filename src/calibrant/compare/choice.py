@@ -1,6 +1,8 @@
 """What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
 
 import re
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -9,25 +11,28 @@ from calibrant._exports import exports
 from calibrant.compare.given import shown_name
 from calibrant.forecasts.normal import NormalForecast
 
-__all__ = ["choice", "made_by"]
+__all__ = ["Choice", "choice", "made_by"]
 
 
-def choice(calibrator, record) -> dict | None:
-    """The fitted calibrator in words, its candidates where it chose among some, and its code for input of the record's form.
+@dataclass(frozen=True)
+class Choice:
+    """A fitted calibrator: its account of itself, its candidates (name, score, standard_error, weight, note), and its code."""
 
-    Returns
-    -------
-    dict or None
-        name, status, words (its own account, or None), candidates (list of dicts: name, score, standard_error, weight, note) and
-        code (list of lines).
-    """
+    name: str
+    status: str
+    words: str | None
+    candidates: list[dict[str, Any]]
+    code: list[str]
+
+
+def choice(calibrator, record) -> Choice | None:
+    """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None
     explain = getattr(calibrator, "explain", None)
-    return {
-        "name": shown_name(calibrator), "status": calibrator.status_, "words": explain() if callable(explain) else None,
-        "candidates": _candidates(getattr(calibrator, "table_", None)), "code": CODE[record.task](calibrator, record),
-    }  # fmt: skip
+    words = explain() if callable(explain) else None
+    candidates, code = _candidates(getattr(calibrator, "table_", None)), CODE[record.task](calibrator, record)
+    return Choice(shown_name(calibrator), calibrator.status_, words, candidates, code)
 
 
 def _candidates(table):

@@ -1,7 +1,7 @@
 """Records of equal-length arrays: data first, drawn by displays; and any result as plain values, ready for JSON."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,14 @@ class Record:
 
 
 def plain(value) -> Any:
-    """Arrays as lists, NumPy's numbers as Python's, nan and infinity as None, and what JSON does not know (times) as text.
+    """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity as None, others (times) as text.
 
     Examples
     --------
     >>> plain({"n": np.int64(2), "ece": np.array([0.5, np.nan]), "when": np.datetime64("2026-01-31")})
     {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
     """
+    value = vars(value) if is_dataclass(value) and not isinstance(value, type) else value
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -11,10 +11,10 @@ SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift":
 SMALL_SET = 500
 
 
-def cautions(record, evaluation, found) -> list[str]:
+def cautions(record, found) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     return [
-        *evaluation_cautions(evaluation), *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
+        *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
         *small(record.weights.sum()), *_absent(record), *_sparse(record), *_unpredicted(record), *_majority(record), *_certain(record),
     ]  # fmt: skip
 

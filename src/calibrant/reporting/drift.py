@@ -62,13 +62,13 @@ def _starts(seconds, unit):
     return (days - (days + 3) % 7).astype("datetime64[D]")
 
 
-def drift(times, before, after, watched, weight, groups=None) -> dict | None:
+def drift(times, pairs, watched, weight, groups=None) -> dict | None:
     """The calibration error of each bucket with its interval, and whether the calibration has changed.
 
     Parameters
     ----------
     times : dict from ``read_times``, or None
-    before, after : ((n,) probability said, (n,) whether it happened); ``after`` may be None
+    pairs : {"before", "after": ((n,) probability said, (n,) whether it happened)}; that after may be None
     watched : "before" or "after": which of them the alarm and the groups are about
     weight : (n,), or None
     groups : Groups, optional
@@ -81,7 +81,6 @@ def drift(times, before, after, watched, weight, groups=None) -> dict | None:
     """
     if times is None:
         return None
-    pairs = {"before": before, "after": after}
     monitors = {name: None if pair is None else _watch(times, pair, weight) for name, pair in pairs.items()}
     found = {name: None if one is None else one.curve().to_dict() for name, one in monitors.items()}
     return {

@@ -21,7 +21,7 @@ def render(summary) -> str:
 
     Parameters
     ----------
-    summary : dict, from :func:`calibrant.reporting.summarise.summarise`
+    summary : dict, the dictionary of a :class:`~calibrant.reporting.summary.Summary`
 
     Returns
     -------

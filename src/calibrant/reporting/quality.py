@@ -26,7 +26,7 @@ def quality(record, calibration=None) -> dict:
     -------
     dict
         n, n_classes, present, smallest (class and its rows), sparse (classes with fewer than 25 rows), sparse_bins (of ten regions of
-        confidence, those with fewer than 25 rows), repeated (share of rows that look like copies of earlier ones), accuracy,
+        confidence, those with fewer than 25 rows), repeated (share of rows that look like copies of earlier ones), accuracy, confidence,
         and with ``calibration``: shared (share of rows that look like copies of theirs), label_shift and confidence_shift, each with
         distance (total variation, Kolmogorov-Smirnov), p_value and named (whether it is worth a word).
     """
@@ -39,6 +39,7 @@ def quality(record, calibration=None) -> dict:
         "smallest": {"class": str(record.classes[smallest]), "n": float(counts[smallest])},
         "sparse": int((counts[present] < 25).sum()), "sparse_bins": int(((regions > 0) & (regions < 25)).sum()),
         "repeated": copied_share(record), "accuracy": float(record.weights @ record.correct / counts.sum()),
+        "confidence": float(record.weights @ record.confidence / record.weights.sum()),
     }  # fmt: skip
     if calibration is not None:
         found["shared"] = copied_share(record, calibration)

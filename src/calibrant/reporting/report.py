@@ -3,7 +3,6 @@
 What measures and writes it is imported when one is made, for it is a large part of calibrant that most programs never use.
 """
 
-import inspect
 import json
 from pathlib import Path
 
@@ -17,7 +16,7 @@ class Report:
 
     Parameters
     ----------
-    summary : dict, from ``summarise``
+    summary : Summary, from ``summarise``, or its dictionary
 
     Examples
     --------
@@ -27,7 +26,7 @@ class Report:
     """
 
     def __init__(self, summary):
-        self._summary = summary
+        self._summary = summary if isinstance(summary, dict) else summary.to_dict()
 
     def to_dict(self) -> dict:
         """Everything the page says, as strings, numbers, lists and dictionaries."""
@@ -84,7 +83,7 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``times``,
         ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
-        :func:`calibrant.reporting.summarise.summarise`, and for forecasts :func:`calibrant.reporting.regression.summarise.summarise`.
+        :func:`calibrant.reporting.summarise.summarise`.
 
     Returns
     -------
@@ -111,20 +110,6 @@ def report(y, P, std=None, *, calibrator=None, **options) -> Report:
     >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()["task"]
     'regression'
     """
-    from calibrant.compare.given import of_forecasts
-    from calibrant.forecasts.read import is_forecast
-    from calibrant.reporting.regression import summarise as regression
     from calibrant.reporting.summarise import summarise
 
-    if std is not None or is_forecast(P) or of_forecasts(calibrator):
-        _refuse_unknown(options, regression.summarise)
-        return Report(regression.summarise(y, P, std, calibrator=calibrator, **options))
-    _refuse_unknown(options, summarise)
-    return Report(summarise(y, P, calibrator=calibrator, **options))
-
-
-def _refuse_unknown(options, function):
-    known = [name for name, one in inspect.signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
-    for name in options:
-        if name not in known:
-            raise TypeError(f"report has no option {name!r}; it has {known}.")
+    return Report(summarise(y, P, std, calibrator=calibrator, **options))

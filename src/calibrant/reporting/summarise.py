@@ -1,48 +1,42 @@
-"""The report as data: everything it says, in one plain dictionary."""
+"""The report as data: what is given is read once, calibrated, measured and put into words; for classes and for numbers alike."""
+
+import inspect
 
 from calibrant.arrays import require_pairs
 from calibrant.compare.alternatives import alternatives, best
 from calibrant.compare.before_after import compare, final
 from calibrant.compare.choice import choice
-from calibrant.compare.given import resolve, several
-from calibrant.contracts.columns import plain
-from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
+from calibrant.compare.given import of_forecasts, resolve, several
+from calibrant.compare.scores import score_table
+from calibrant.forecasts.read import is_forecast
 from calibrant.groups import read_groups
-from calibrant.predictions import read
-from calibrant.reporting.drift import read_times
-from calibrant.reporting.evidence import confidence, latent, signals
-from calibrant.reporting.scores import score_table
-from calibrant.reporting.sections import sections
+from calibrant.reporting.cautions import evaluation_cautions
+from calibrant.reporting.classification import CLASSIFICATION
+from calibrant.reporting.drift import drift, read_times
+from calibrant.reporting.regions import by_group
+from calibrant.reporting.regression.task import REGRESSION
+from calibrant.reporting.summary import Method, Part, Summary
+from calibrant.reporting.task import Asked
 
 __all__ = ["summarise"]
 
 
 def summarise(
-    y, P, *, calibrator=None, test=None, inputs=None, classes=None, sample_weight=None, X=None, reference=None, groups=None, times=None,
-    every="auto", n_splits=5, in_sample=None, n_bins=15, level=0.95, n_resamples=1000, random_state=0, title="Calibration report",
-    progress=None,
-) -> dict:  # fmt: skip
-    """Measure predictions before and after calibration and say what that means.
+    y, P, std=None, *, calibrator=None, test=None, groups=None, times=None, every="auto", n_splits=5, in_sample=None, n_bins=None,
+    level=0.95, n_resamples=1000, random_state=0, title="Calibration report", progress=None, **reading,
+) -> Summary:  # fmt: skip
+    """Measure predictions, or forecasts of a number, before and after calibration and say what that means.
 
     Parameters
     ----------
-    y : (n,) true labels
-    P : (n, K), or (n,) for binary
-    calibrator : Calibrator or Map, optional
-        Unfitted (or a class, or None for the default): calibrated out of fold. Fitted: applied as it is.
-        ``Identity()``: only the predictions as they are. A list or {name: calibrator}: all are compared on the same rows, and the
-        report is about the one with the lowest log loss (best of several, so a little lucky). A map goes one-vs-rest.
+    y, P, std, calibrator
+        As for :func:`calibrant.report`. Of several calibrators the report is about the one with the lowest log loss; of forecasts, with
+        the lowest CRPS, relative to that before and averaged over the outputs, among those that do not worsen the NLL (best of several, so
+        a little lucky).
     test : (y_test, P_test) or (y_test, P_test, weight_test), optional
-        Fit on all of ``y, P`` and measure on these rows instead.
-    inputs : {"probability", "logit"}, optional
-        Default: what the calibrator takes, "probability" without one.
-    classes : (K,) labels in column order, optional
-        Default: the calibrator's, if it is fitted.
-    sample_weight, X, reference
-        As for ``Calibrator.fit``.
+        Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is P_test.
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
-        Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, the worst first.
+        Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first.
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
     every : {"auto", "hour", "day", "week", "month", "year"}
@@ -51,8 +45,9 @@ def summarise(
         Folds of out-of-fold calibration.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
-    n_bins : int, default 15
-        Bins of the reliability curve and the calibration errors.
+    n_bins : int, optional
+        Bins of the reliability curve and the calibration errors, 15; of forecasts, bins of the error against the predicted std, 10, fewer
+        where that would leave less than 30 rows a bin.
     level : float, default 0.95
         Of all intervals.
     n_resamples : int, default 1000
@@ -61,62 +56,91 @@ def summarise(
     title : str
     progress : callable, optional
         Called with each finished fold's number.
+    **reading
+        Of classes ``inputs``, ``classes``, ``sample_weight``, ``X`` and ``reference``, as for ``Calibrator.fit``; by default those of the
+        calibrator. Of forecasts ``sample_weight``, and ``outputs``, the names of their outputs.
 
     Returns
     -------
-    dict
-        task, title, level, data, quality, calibrator, choice, alternatives, verdict, cautions, metrics, chance, bound, curves, histograms,
-        binned, equal_mass, corp, risk, confusion, confidence, classes, class_curves, groups, regions, drift: only strings, numbers, None,
-        lists and dictionaries.
+    Summary
 
     Raises
     ------
     InputError
         When the predictions cannot be read or the arguments contradict each other.
+    TypeError
+        For an option that is none; the message names those there are.
 
     Examples
     --------
     >>> summary = summarise([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2)
-    >>> summary["data"]["n"], summary["calibrator"]["evaluation"]
+    >>> summary.data["n"], summary.calibrator.evaluation
     (6.0, 'out-of-fold')
     """
-    named = several(calibrator) or {"": resolve(calibrator)}
-    first = next(iter(named.values()))
-    inputs = inputs or first.inputs
-    if classes is None:
-        classes = first.classes_ if is_fitted(first) else first.classes
-    record = read(P, y, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
+    task = REGRESSION if std is not None or is_forecast(P) or of_forecasts(calibrator) else CLASSIFICATION
+    _refuse_unknown(reading, task)
+    named = several(calibrator, task.name) or {"": resolve(calibrator, task.name)}
+    record, names = task.read(y, P, std, next(iter(named.values())), **reading)
     require_pairs(record.weight, "the intervals of a report")
-    if record.labels is None:
-        raise InputError("y must be the true labels, one a row; got None.")
-    test = _read_test(test, record)
+    test = None if test is None else task.read_test(test, record)
     measured = record if test is None else test
-    groups = None if groups is None else read_groups(groups, measured)
-    times = read_times(times, every, measured)
-    compared = {
-        name: compare(
-            record, one, test=test, n_splits=n_splits, in_sample=in_sample, random_state=random_state, progress=progress
-        )
-        for name, one in named.items()
-    }  # fmt: skip
-    options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "random_state": random_state}
-    tables = {name: [score_table(found.before, found.after, **options)] for name, found in compared.items()}
+    asked = Asked(
+        None if groups is None else read_groups(groups, measured), read_times(times, every, measured),
+        task.n_bins if n_bins is None else n_bins, level, random_state,
+    )  # fmt: skip
+    options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
+    compared = {name: compare(record, one, **options) for name, one in named.items()}
+    chosen, tables = _measured(task, compared, asked, n_resamples)
+    found, used = compared[chosen], final(compared[chosen], record)
+    method = Method.of(found, chosen)
+    parts = [
+        _part(task, one, scores, name, method.name, asked, used)
+        for one, scores, name in zip(found.outputs(), tables[chosen], names, strict=True)
+    ]
+    return Summary(
+        task.name, str(title), level, task.data(found.before, names), method, task.overall({part.name: part.verdict for part in parts}),
+        [*evaluation_cautions(found.evaluation), *_cautions(parts)], parts, choice(used, record),
+        [] if "" in compared else alternatives(compared, chosen, tables, names),
+    )  # fmt: skip
+
+
+def _refuse_unknown(reading, task):
+    known = [name for one in (summarise, task.read) for name, p in inspect.signature(one).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    for name in reading:
+        if name not in known:
+            raise TypeError(f"report has no option {name!r}; it has {known}.")
+
+
+def _measured(task, compared, asked, n_resamples):
+    """The name of the best, and {name: for each output its scores}."""
+
+    def table(found, n):
+        return [
+            score_table(
+                one.before, one.after, task.measures(one.before, asked.n_bins, n), level=asked.level, random_state=asked.random_state
+            )
+            for one in found.outputs()
+        ]
+
+    enough = task.resamples_all or len(compared) == 1
+    tables = {name: table(found, n_resamples if enough else 0) for name, found in compared.items()}
     chosen = best(compared, tables)
-    found = compared[chosen]
-    used = final(found, record)
-    return plain({
-        "task": "classification", "title": str(title), "level": level,
-        **sections(found, tables[chosen][0], chosen, groups, times, n_bins, level, random_state),
-        "choice": choice(used, record), "confidence": None if used is None else confidence(used, found.before, found.evaluation),
-        "signals": signals(used, found.before, level, random_state), "latent": latent(used, found.before, level),
-        "alternatives": [] if "" in compared else alternatives(compared, chosen, tables),
-    })  # fmt: skip
+    return chosen, tables if enough else {**tables, chosen: table(compared[chosen], n_resamples)}
 
 
-def _read_test(test, record):
-    if test is None:
-        return None
-    if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
-        raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
-    y, P, *weight = test
-    return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight[0] if weight else None)
+def _part(task, found, scores, name, method, asked, used):
+    before, shown = found.before, found.shown
+    quality, chance = task.quality(before, found.calibration), task.chance(before, asked)
+    of, groups = "before" if shown is before else "after", asked.groups
+    return Part(
+        name=name, quality=quality, cautions=task.cautions(before, quality), chance=chance,
+        verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
+        groups=None if groups is None else by_group(task.gaps(task.sums(shown, groups.index, len(groups)), asked.level), groups.texts),
+        drift=drift(asked.times, found.both(task.said), of, before.weight, groups), scores=scores,
+        sections=task.sections(found, asked, used),
+    )  # fmt: skip
+
+
+def _cautions(parts):
+    """Those of all outputs, each with the name of its own where there are several."""
+    return [f"{part.name}: {caution}" if len(parts) > 1 else caution for part in parts for caution in part.cautions]

@@ -4,8 +4,8 @@ import pytest
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
 from calibrant.predictions import read
-from calibrant.reporting.classes import group_table, region_table
-from calibrant.reporting.summarise import summarise
+from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
+from calibrant.reporting.report import report
 from calibrant.scalings.identity import Identity
 
 
@@ -21,7 +21,8 @@ def half_wrong():
 
 def test_the_group_that_is_wrong_leads(half_wrong):
     record, group = half_wrong
-    rows = group_table(record, read_groups(group, record))
+    groups = read_groups(group, record)
+    rows = by_group(confidence_gaps(confidence_sums(record, groups.index, len(groups)), 0.95), groups.texts)
     own = group == "b"
     assert [row["group"] for row in rows] == ["b", "a"]
     assert rows[0]["rows"] == 1000
@@ -30,7 +31,7 @@ def test_the_group_that_is_wrong_leads(half_wrong):
 
 
 def test_the_region_that_is_wrong_leads(half_wrong):
-    rows = region_table(half_wrong[0])
+    rows = by_region(half_wrong[0], half_wrong[0].confidence, confidence_sums, confidence_gaps, 0.95)
     assert len(rows) == 10
     assert {row["rows"] for row in rows} == {400.0}
     assert rows[0]["from"] > 0.89
@@ -42,8 +43,8 @@ def test_groups_belong_to_the_rows_measured(half_wrong):
     record, group = half_wrong
     y, P = record.labels, record.values
     weight = (np.arange(4000) % 2).astype(float)
-    summary = summarise(y, P, calibrator=Identity(), groups=group, sample_weight=weight, n_resamples=100)
+    summary = report(y, P, calibrator=Identity(), groups=group, sample_weight=weight, n_resamples=100).to_dict()
     assert [row["group"] for row in summary["groups"]] == ["a"]
     assert summary["groups"][0]["rows"] == 2000
     with pytest.raises(InputError, match="groups"):
-        summarise(y, P, calibrator=Identity(), groups=group[:10], n_resamples=100)
+        report(y, P, calibrator=Identity(), groups=group[:10], n_resamples=100)

@@ -1,0 +1,144 @@
+"""A table of metrics: before, after, and the change with a paired interval."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.regression_metric import RootMeanMetric
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.errors import InputError
+
+__all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
+
+NOT_RESAMPLED = "too large to resample"
+
+
+def as_it_is(record) -> Any:
+    """The record itself: what most metrics look at."""
+    return record
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at, and the name shown if not its own."""
+
+    metric: Any
+    n_resamples: int
+    view: Callable = as_it_is
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval.
+
+    Where the method is "debiased", low and high are limits of the true error: noise in the bins adds to the value measured, which may
+    therefore lie outside them; ``estimate`` is the value freed of it.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    estimate: float | None = None
+    method: str = NOT_RESAMPLED
+
+
+@dataclass(frozen=True)
+class Change:
+    """After minus before, with a paired interval, and what it means: "better", "worse", "larger", "smaller", "no clear change"."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    method: str = NOT_RESAMPLED
+    meaning: str = "unknown"
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric before and after (None: nothing was calibrated); ``note`` says why a number is missing."""
+
+    key: str
+    name: str
+    direction: str
+    proper: bool
+    before: Estimate
+    after: Estimate | None
+    change: Change | None
+    note: str | None = None
+
+    def when(self, when) -> Estimate | None:
+        """The numbers "before" or "after"."""
+        return self.before if when == "before" else self.after
+
+
+def score_table(before, after, measures, *, level=0.95, random_state=0) -> list[Score]:
+    """One score for each of the measures; ``after`` may be None.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import accuracy
+    >>> from calibrant.predictions import read
+    >>> score_table(read([0.2, 0.7, 0.9], [0, 1, 0]), None, [Measure(accuracy, 100)])[0].before.value
+    0.6666666666666666
+    """
+    views = {one.view: None for one in measures}
+    views = {view: (view(before), None if after is None else view(after)) for view in views}
+    return [_score(one, *views[one.view], level, random_state) for one in measures]
+
+
+def _score(measure, before, after, level, random_state):
+    metric, n = measure.metric, measure.n_resamples
+    facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
+    # Conformal intervals of few rows are infinite: such a mean has no interval.
+    with np.errstate(invalid="ignore"):
+        first = _estimate(metric, before, level, n, random_state)
+        if after is None:
+            return Score(*facts, first, None, None)
+        try:
+            then = _estimate(metric, after, level, n, random_state)
+            return Score(*facts, first, then, _change(metric, before, after, level, n, random_state))
+        except InputError as error:
+            # Conformal intervals have no density, and conformal quantiles no levels but their own.
+            return Score(*facts, first, None, None, str(error))
+
+
+def _estimate(metric, record, level, n_resamples, random_state):
+    if n_resamples == 0:
+        return Estimate(metric.of(record))
+    found = metric.interval_of(record, level=level, n_resamples=n_resamples, random_state=random_state)
+    return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
+
+
+def _change(metric, before, after, level, n_resamples, random_state):
+    """After minus before on the same rows, or the same resamples of them, so that what they share cancels."""
+    value = metric.of(after) - metric.of(before)
+    if n_resamples == 0:
+        return Change(value)
+    if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
+        low, high = _paired_mean(metric.losses_of(after) - metric.losses_of(before), before.weights, level)
+        method = "paired, analytic"
+    else:
+        draws = metric.resampled_of(after, n_resamples, random_state) - metric.resampled_of(before, n_resamples, random_state)
+        # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
+        low, high = (2.0 * value - np.quantile(draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])).tolist()
+        method = "paired, bootstrap"
+    return Change(value, low, high, method, _meaning(low, high, metric.direction))
+
+
+def _paired_mean(difference, weight, level):
+    n = weight.sum()
+    mean = weight @ difference / n
+    variance = weight @ (difference - mean) ** 2 / n / max(n - 1.0, 1.0)
+    return normal_interval(mean, variance, level)
+
+
+def _meaning(low, high, direction):
+    if not (low > 0.0 or high < 0.0):
+        return "no clear change"
+    if direction == "none":
+        return "larger" if low > 0.0 else "smaller"
+    return "better" if (high < 0.0) == (direction == "minimize") else "worse"

@@ -1,0 +1,120 @@
+"""What a report on predictions of classes has of its own."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibrant import metrics
+from calibrant.compare.scores import Measure
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.predictions import Predictions, read
+from calibrant.reporting import curves
+from calibrant.reporting.cautions import cautions
+from calibrant.reporting.chance import chance_error
+from calibrant.reporting.evidence import confidence, latent, signals
+from calibrant.reporting.quality import quality
+from calibrant.reporting.regions import by_region, class_table, confidence_gaps, confidence_sums
+from calibrant.reporting.task import Task
+from calibrant.reporting.verdict import verdict
+
+__all__ = ["CLASSIFICATION", "KEYS", "as_pair"]
+
+SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
+ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
+#: What tells useful confidences from honest ones; they look at the confidence and whether it was right, and nothing else.
+RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_under_risk_coverage)
+#: Of all metrics in the table, of two classes or more.
+KEYS = tuple(metric.key for metric in (*SCORES, *ERRORS, *RANKING))
+#: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
+BOOTSTRAP_BUDGET = 4e8
+#: The rankings sort the rows in each resample.
+RANKING_RESAMPLES = 200
+#: Classes whose curves are drawn: a page of a thousand would help nobody.
+DRAWN_CLASSES = 12
+
+
+def read_rows(y, P, std, calibrator, *, inputs=None, classes=None, sample_weight=None, X=None, reference=None) -> tuple:
+    """The record, and that there are no outputs to name."""
+    if classes is None:
+        classes = calibrator.classes_ if is_fitted(calibrator) else calibrator.classes
+    record = read(
+        P, y, inputs=inputs or calibrator.inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference
+    )  # fmt: skip
+    if record.labels is None:
+        raise InputError("y must be the true labels, one a row; got None.")
+    return record, [None]
+
+
+def read_test(test, record) -> Predictions:
+    """The record of the rows to measure on."""
+    if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
+        raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
+    y, P, *weight = test
+    return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight[0] if weight else None)
+
+
+def measures(record, n_bins, n_resamples) -> list[Measure]:
+    """Proper scores, errors of the confidence, and rankings."""
+    of_classes = metrics.positive_class_calibration_error if record.n_classes == 2 else metrics.classwise_calibration_error
+    errors = (replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))
+    few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
+    return [
+        *(Measure(metric, _affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
+        *(Measure(metric, few if few >= 50 else 0, as_pair) for metric in RANKING),
+    ]
+
+
+def _affordable(metric, record, n_resamples):
+    if isinstance(metric, MeanMetric):
+        return n_resamples
+    columns = record.n_classes if metric.key == metrics.classwise_calibration_error.key else 1
+    count = int(min(n_resamples, BOOTSTRAP_BUDGET / (len(record) * columns)))
+    return count if count >= 100 else 0
+
+
+def as_pair(record) -> Predictions:
+    """The record as right or wrong (class 1 or 0) at its confidence: all that metrics of the top label look at, in two columns."""
+    sure, hit = record.confidence, record.correct.astype(np.intp)
+    return Predictions(
+        values=np.column_stack([1.0 - sure, sure]), kind="probability", classes=np.arange(2), labels=hit, weight=record.weight,
+        resolution=record.resolution, own=np.ones(len(hit), dtype=np.intp),
+    )  # fmt: skip
+
+
+def _data(record, names):
+    return {
+        "n": float(record.weights.sum()), "rows": len(record), "weighted": record.weight is not None, "inputs": record.kind,
+        "n_classes": record.n_classes, "classes": [str(c) for c in record.classes],
+    }  # fmt: skip
+
+
+def _sections(found, asked, used):
+    before, shown, n_bins, level, seed = found.before, found.shown, asked.n_bins, asked.level, asked.random_state
+    rows = class_table(shown, level)
+    return {
+        "bound": _bounds(found, n_bins), "curves": found.both(lambda r: curves.reliability(r, n_bins, level)),
+        "histograms": found.both(curves.histogram), "binned": found.both(lambda r: curves.binned(r, level)),
+        "corp": found.both(lambda r: curves.corp(r, level, seed)), "risk": found.both(lambda r: curves.risk(r, level)),
+        "equal_mass": found.both(lambda r: curves.equal_mass(r, n_bins, level)), "confusion": curves.confusion(shown),
+        "classes": {"of": "before" if shown is before else "after", "rows": rows},
+        "class_curves": curves.of_classes(shown, [row["class"] for row in rows[:DRAWN_CLASSES]], level),
+        "regions": by_region(shown, shown.confidence, confidence_sums, confidence_gaps, level),
+        "confidence": confidence(used, before, found.evaluation), "signals": signals(used, before, level, seed),
+        "latent": latent(used, before, level),
+    }  # fmt: skip
+
+
+def _bounds(found, n_bins):
+    """Of the calibrated rows only where the calibrator has not seen them: folds that share their rows are not independent."""
+    after = curves.bound(found.after, n_bins) if found.evaluation == "held-out" else None
+    return {"n_bins": n_bins, "before": curves.bound(found.before, n_bins), "after": after}
+
+
+CLASSIFICATION = Task(
+    name="classification", n_bins=15, resamples_all=True, read=read_rows, read_test=read_test, data=_data, measures=measures,
+    quality=quality, cautions=cautions, sums=confidence_sums, gaps=confidence_gaps, verdict=verdict, sections=_sections,
+    chance=lambda r, asked: chance_error(r, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state),
+    overall=lambda verdicts: next(iter(verdicts.values())), said=lambda r: (r.confidence, r.correct),
+)  # fmt: skip

@@ -1,0 +1,152 @@
+"""What a report on forecasts of a number has of its own."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibrant import metrics
+from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.intervals import wilson
+from calibrant._kernels.spread_bins import enough_bins
+from calibrant.compare.scores import Measure, as_it_is
+from calibrant.contracts.regression_metric import RootMeanMetric
+from calibrant.contracts.sum_metric import MeanMetric, SumMetric
+from calibrant.errors import InputError
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.reporting.regions import REGIONS, by_region
+from calibrant.reporting.regression.cautions import cautions
+from calibrant.reporting.regression.chance import chance_errors
+from calibrant.reporting.regression.curves import curves
+from calibrant.reporting.regression.quality import quality
+from calibrant.reporting.regression.verdict import overall, verdict
+from calibrant.reporting.task import Task
+
+__all__ = ["CLAIMED", "METRICS", "REGRESSION"]
+
+#: By key, in the order of the page: the name shown, and the metric.
+METRICS = {metric.key: (name, metric) for name, metric in (
+    ("NLL", metrics.negative_log_likelihood),
+    ("CRPS", metrics.continuous_ranked_probability_score),
+    ("pinball loss", metrics.pinball_loss),
+    ("ENCE", metrics.expected_normalized_calibration_error),
+    ("interval calibration error", metrics.interval_calibration_error),
+    ("QCE", metrics.quantile_calibration_error),
+    ("UCE", metrics.uncertainty_calibration_error),
+    ("coverage of 90 % intervals", metrics.interval_coverage),
+    ("width of 90 % intervals", metrics.interval_width),
+    ("sharpness", metrics.sharpness),
+    ("spread of the std (c_v)", metrics.coefficient_of_variation),
+    ("RMSE", metrics.root_mean_squared_error),
+    ("MAE", metrics.mean_absolute_error),
+)}  # fmt: skip
+#: Products of rows, columns and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
+SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
+#: Of the metrics that sort the rows in each resample.
+SORTS_RESAMPLES = 400
+#: The coverage that the intervals looked at claim.
+CLAIMED = 0.9
+
+
+def read_rows(y, forecast, std, calibrator, *, sample_weight=None, outputs=None) -> tuple:
+    """The record, and the names of its outputs."""
+    record = read_forecast(forecast, std, y, sample_weight=sample_weight)
+    if record.y is None:
+        raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
+    count = record.forecast.shape[1] if record.several else 1
+    names = [f"output {j + 1}" for j in range(count)] if outputs is None else [str(name) for name in outputs]
+    if len(names) != count or len(set(names)) != count:
+        raise InputError(f"outputs must be {count} different names, one for each output; got {names}.")
+    return record, names
+
+
+def read_test(test, record) -> ForecastRecord:
+    """The record of the rows to measure on."""
+    if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
+        raise InputError("test must be (y_test, forecast_test) or (y_test, forecast_test, weight_test).")
+    y, forecast, *weight = test
+    read = read_forecast(forecast, None, y, sample_weight=weight[0] if weight else None)
+    if read.forecast.shape[1:] != record.forecast.shape[1:]:
+        raise InputError(f"test must have the outputs of the forecast, {record.forecast.shape[1:]}; got {read.forecast.shape[1:]}.")
+    return read
+
+
+def measures(record, n_bins, n_resamples) -> list[Measure]:
+    """All metrics, each with as many resamples as the rows allow."""
+    return [Measure(m, _affordable(m, len(record), n_resamples), VIEWS.get(key, as_it_is), name) for key, (name, m) in METRICS.items()]
+
+
+def _affordable(metric, n, n_resamples):
+    if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
+        return max(n_resamples, 2)  # none are drawn
+    if isinstance(metric, SumMetric):
+        count = int(min(n_resamples, SUMS_BUDGET / getattr(metric, "n_levels", 2) / n))
+    else:
+        count = int(min(n_resamples, SORTS_RESAMPLES, SORTS_BUDGET / n))
+    return count if count >= 100 else 0
+
+
+def _moments(record):
+    """Normal forecasts of the same mean and std."""
+    return replace(record, forecast=NormalForecast(record.mean, record.std))
+
+
+def _scores(record):
+    """Normal forecasts of the same mean and std whose outcomes have the same normal score; one beyond all numbers is at 40 std."""
+    score = np.clip(record.score, -40.0, 40.0)
+    return replace(_moments(record), y=record.mean + record.std * score)
+
+
+#: Metrics of mean, std and outcome alone, and of std and normal score alone: their bootstrap needs no more of the forecasts.
+VIEWS = {
+    **dict.fromkeys(("ence", "uce", "c_v", "sharpness", "rmse"), _moments),
+    **dict.fromkeys(("qce", "interval_calibration_error"), _scores),
+}
+
+
+def _data(record, names):
+    return {
+        "n": float(record.weights.sum()), "rows": len(record), "weighted": record.weight is not None, "outputs": names,
+        "form": type(record.forecast).__name__,
+    }  # fmt: skip
+
+
+def _sections(found, asked, used):
+    options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
+    n_regions = enough_bins(REGIONS, found.shown.weights.sum())
+    regions = {
+        name: by_region(found.shown, values, _sums, _gaps, asked.level, n_regions)
+        for name, values in (("std_regions", found.before.std), ("value_regions", found.before.mean))
+    }
+    return {"curves": found.both(lambda record: curves(record, **options)), **regions}
+
+
+def _held(record):
+    """The coverage claimed, and whether the intervals hold the outcome."""
+    low, high = record.forecast.interval(CLAIMED)
+    return np.full(len(record), CLAIMED), ((low <= record.y) & (record.y <= high)).astype(np.float64)
+
+
+def _sums(record, index, count):
+    """(count, 5) sums of weight, outcomes held by their intervals, error, its square, and predicted variance."""
+    return grouped_sums(index, count, [_held(record)[1], record.error, np.square(record.error), np.square(record.std)], record.weight)
+
+
+def _gaps(sums, level):
+    """rows, error, claimed (root mean squares), ratio, bias, coverage, and gap, 90 % minus the coverage, with low and high."""
+    n, held, error, square, variance = sums.T
+    lower, upper = wilson(held, n, level)
+    names = ("rows", "error", "claimed", "ratio", "bias", "coverage", "gap", "low", "high")
+    numbers = np.column_stack([
+        n, np.sqrt(square / n), np.sqrt(variance / n), np.sqrt(square / variance), error / n,
+        held / n, CLAIMED - held / n, CLAIMED - upper, CLAIMED - lower,
+    ])  # fmt: skip
+    return [dict(zip(names, row, strict=True)) for row in numbers.tolist()]
+
+
+REGRESSION = Task(
+    name="regression", n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
+    quality=quality, cautions=lambda _, found: cautions(found),
+    chance=lambda record, asked: chance_errors(record, random_state=asked.random_state),
+    verdict=verdict, overall=overall, sums=_sums, gaps=_gaps, said=_held, sections=_sections,
+)  # fmt: skip

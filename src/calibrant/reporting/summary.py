@@ -1,0 +1,107 @@
+"""What a report says, typed; the dictionary that is written, drawn and gated on comes last."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.compare.alternatives import Alternative
+from calibrant.compare.before_after import Compared
+from calibrant.compare.choice import Choice
+from calibrant.compare.given import shown_name
+from calibrant.compare.scores import Score
+from calibrant.contracts.columns import plain
+
+__all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
+
+#: Of the dictionary: it counts up where a key is renamed, moved or dropped.
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Method:
+    """What the calibrator is and how its numbers came about."""
+
+    name: str
+    kind: str
+    status: str | None
+    evaluation: str
+    n_splits: int | None
+    n_fit: float | None
+
+    @classmethod
+    def of(cls, found: Compared, name: str) -> "Method":
+        """Of the one compared; ``name`` is what the user calls it, "" for its own name."""
+        one = found.calibrator
+        return cls(
+            name or shown_name(one), type(one).__name__, getattr(one, "status_", None), found.evaluation, found.n_splits, found.n_fit
+        )
+
+    def to_dict(self) -> dict:
+        """With "class", which no attribute can be called, for the kind."""
+        return {"class" if name == "kind" else name: value for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The report in one sentence, and in two words.
+
+    ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better
+    and another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none". In-sample numbers never enter.
+    """
+
+    sentence: str
+    model: str
+    calibration: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """All that is said of one output; of classes, of all rows (name None).
+
+    ``of`` says whose faults are looked for, "before" or "after"; ``sections`` holds what only reports of the task have.
+    """
+
+    name: str | None
+    quality: dict[str, Any]
+    cautions: list[str]
+    chance: dict[str, Any]
+    verdict: Verdict
+    of: str
+    groups: list[dict[str, Any]] | None
+    drift: dict[str, Any] | None
+    scores: list[Score]
+    sections: dict[str, Any]
+
+    def to_dict(self) -> dict:
+        """Its sections beside the rest; the scores are not among them."""
+        left_out = ("sections", "scores", *(("name",) if self.name is None else ()))
+        return {**{name: value for name, value in vars(self).items() if name not in left_out}, **self.sections}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a report says."""
+
+    task: str
+    title: str
+    level: float
+    data: dict[str, Any]
+    calibrator: Method
+    verdict: Verdict
+    cautions: list[str]
+    parts: list[Part]
+    choice: Choice | None
+    alternatives: list[Alternative]
+
+    def to_dict(self) -> dict:
+        """Only strings, numbers, None, lists and dictionaries, with ``schema``.
+
+        The metrics of all outputs are one list, each with the name of its ``output``; what is said of an output is in ``outputs``, or,
+        where there are none, as of classes, beside the rest.
+        """
+        named = [part for part in self.parts if part.name is not None]
+        said = {"outputs": [part.to_dict() for part in named]} if named else self.parts[0].to_dict()
+        metrics = [{**vars(score), **({} if part.name is None else {"output": part.name})} for part in self.parts for score in part.scores]
+        own = {**vars(self), "calibrator": self.calibrator.to_dict(), "metrics": metrics}
+        own.pop("parts")
+        # The verdict and the cautions are those of all outputs.
+        return plain({"schema": SCHEMA, **own, **{name: value for name, value in said.items() if name not in own}})

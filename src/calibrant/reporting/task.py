@@ -1,0 +1,60 @@
+"""What the reports of a task have of their own; the skeleton that they share is in ``summarise``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Asked", "Task"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks of a report: the groups and times of the rows measured, and how to measure."""
+
+    groups: Any
+    times: Any
+    n_bins: int
+    level: float
+    random_state: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """The table of a task.
+
+    Attributes
+    ----------
+    name : as the records have it
+    n_bins : of the reliability curve, by default
+    resamples_all : whether every alternative gets the intervals of a bootstrap, or only the one chosen
+    read : (y, P, std, first calibrator, **options) -> (record, names of the outputs); its keywords are options of a report
+    read_test : (test, record) -> record
+    data : (record, names) -> facts of the header
+    measures : (record, n_bins, n_resamples) -> the metrics of the table
+    quality : (record, calibration) -> what the rows are like
+    cautions : (record, quality) -> sentences
+    chance : (record, asked) -> what perfect predictions would show
+    verdict : ({key: Score}, chance, quality, method's name, evaluation) -> Verdict
+    overall : {name of the output: its Verdict} -> Verdict
+    sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
+    gaps : (sums, level) -> one dictionary for each group: rows, gap, low, high and more
+    said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
+    sections : (found, asked, calibrator to use) -> what only this task shows
+    """
+
+    name: str
+    n_bins: int
+    resamples_all: bool
+    read: Callable
+    read_test: Callable
+    data: Callable
+    measures: Callable
+    quality: Callable
+    cautions: Callable
+    chance: Callable
+    verdict: Callable
+    overall: Callable
+    sums: Callable
+    gaps: Callable
+    said: Callable
+    sections: Callable
