@@ -4,6 +4,8 @@ import ast
 import tomllib
 from pathlib import Path
 
+from tools.measure import reaches
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
 HABITS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["calibrant"]["habits"]
@@ -52,3 +54,46 @@ def test_test_folders_are_not_packages():
 def test_warnings_point_at_the_users_line():
     """By ``calibrant.errors.warn``, which finds it; a stack level counted by hand is wrong after the next change."""
     assert [_name(p) for p in SOURCES if "warnings.warn(" in p.read_text(encoding="utf-8") and _name(p) != "errors.py"] == []
+
+
+#: Reaches for another object's underscore, by folder: what is reached for, and why it is justified. Everything else goes by level 2.
+JUSTIFIED = {
+    "contracts": {"metric._check": "the template checks the options of the copy of itself that it just made"},
+    "errors": {"sys._getframe": "the only way to the user's line, which a warning must name"},
+    "forecasts": {
+        "out._mean": "a forecast of its own class, made without the checks", "out._std": "the same",
+        "out._set": "the same", "QuantileForecast._like": "a second constructor of the class itself",
+    },
+    "frames": {
+        "table._meta": "dask offers no other way to the types of an empty part",
+        "ence._sums": "the sums that tables of any size add up, in the metric's own cells", "ence._cell": "the same",
+    },
+    "maps": {"out._set_rate": "a map of its own class, one for each group"},
+    "reporting": {"metric._levels": "the levels that are drawn are the metric's own"},
+    "testing": {"type(m)._examples": "the hook is there for the contract suite"},
+}  # fmt: skip
+
+
+def test_nobody_reaches_for_anothers_underscore():
+    found: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
+            found.setdefault(_name(path).partition("/")[0].removesuffix(".py"), []).append(reach)
+    assert {folder: sorted(all_) for folder, all_ in found.items()} == {folder: sorted(why) for folder, why in JUSTIFIED.items()}
+
+
+#: Files that import a module by its name, and why.
+BY_NAME = {
+    "_exports.py": "faces import a name when it is first asked for",
+    "_support/extras.py": "libraries of others that may be missing",
+    "_support/registry.py": "the class of a saved file, by the one table of names",
+    "frames/engines/choosing.py": "one module an engine, none loaded before it is needed",
+    "testing/containers.py": "libraries of others that may be missing",
+}
+
+
+def test_no_class_is_looked_up_by_a_string():
+    """Which would get round the check of imports."""
+    texts = {_name(path): path.read_text(encoding="utf-8") for path in SOURCES}
+    assert {name for name, text in texts.items() if "import_module" in text or "__import__" in text} == set(BY_NAME)
+    assert [name for name, text in texts.items() if "sys.modules" in text] == ["_exports.py"]

@@ -13,7 +13,7 @@ def test_a_calibrator_stands_for_itself_and_none_for_the_default():
     assert as_calibrator(cal) is cal
     assert isinstance(as_calibrator(cb.TemperatureScaling), cb.TemperatureScaling)
     assert as_calibrator(None, default=cb.Identity).get_params() == cb.Identity().get_params()
-    with pytest.raises(InputError, match="got NoneType"):
+    with pytest.raises(InputError, match="got None"):
         as_calibrator(None)
 
 
@@ -32,13 +32,19 @@ def test_every_map_goes_one_vs_rest_and_fits_two_classes_and_three(cls):
 
 @pytest.mark.parametrize(
     ("given", "got"),
-    [("isotonic", "'isotonic'"), (cb.StdScaling(), "StdScaling"), (cb.StdScaling, "StdScaling"), (cb.Margin(), "Margin"), (3, "int")],
+    [
+        ("isotonic", "'isotonic'"),
+        (cb.StdScaling(), r"StdScaling, a calibrator of forecasts; .*"),
+        (3, "3"),
+        (cb.StdScaling, "the class StdScaling; .*"),
+        (cb.Margin(), "Margin, a signal; .*"),
+    ],
 )
 def test_anything_else_is_one_clear_sentence(given, got):
     from sklearn.naive_bayes import GaussianNB
 
     P, y = [[0.9, 0.1], [0.2, 0.8]] * 5, [0, 1] * 5
-    match = rf"calibrator must be a calibrator such as .*, or a map such as Isotonic\(\).*; got {got}\."
+    match = rf"calibrator must be a calibrator of classes such as .*, or a map such as Isotonic\(\).*; got {got}\."
     for use in (
         lambda: as_calibrator(given),
         lambda: cb.cross_fitted(given, P, y),
@@ -52,7 +58,7 @@ def test_anything_else_is_one_clear_sentence(given, got):
 @pytest.mark.parametrize("wrong", [cb.TemperatureScaling(), "isotonic", cb.Isotonic], ids=repr)
 @pytest.mark.parametrize("wrapper", [cb.OneVsRest, lambda map: cb.ConfidenceCalibrator(map=map)])
 def test_a_map_is_asked_for_by_name(wrapper, wrong):
-    with pytest.raises(InputError, match=r"map must be a Map, such as Beta\(\) or Isotonic\(\)"):
+    with pytest.raises(InputError, match=r"map must be a map such as Isotonic\(\); got"):
         wrapper(wrong).fit([[0.9, 0.1], [0.2, 0.8]] * 5, [0, 1] * 5)
 
 

@@ -10,6 +10,7 @@ from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
+from calibrant.contracts.kinds import require_calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read
 
@@ -93,7 +94,7 @@ def _methods(calibrator, n_classes):
     method, bandwidth = np.full(n_classes, "", dtype=object), np.full(n_classes, np.nan)
     if calibrator is None:
         return method, bandwidth
-    require_fitted(calibrator, "classes_")
+    require_fitted(require_calibrator(calibrator), "classes_")
     if len(calibrator.classes_) != n_classes:
         raise InputError(f"calibrator was fitted on {len(calibrator.classes_)} classes and P has {n_classes}; pass the P it belongs to.")
     if not isinstance(calibrator, ConfidenceCalibrator):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from calibrant._kernels.groups import rows_by_group
 from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.kinds import require_map
+from calibrant.contracts.kinds import require_map, require_signal
 from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
@@ -73,7 +73,7 @@ class ConfidenceCalibrator(Calibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The signal decides what is needed beside P."""
-        needs = (self.signal or TopProbability()).tags
+        needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
             random=needs.random or self._template().tags.random,
@@ -89,8 +89,11 @@ class ConfidenceCalibrator(Calibrator):
     def _template(self):
         return Isotonic() if self.map is None else require_map(self.map)
 
+    def _unfitted_signal(self):
+        return TopProbability() if self.signal is None else require_signal(self.signal)
+
     def _fit(self, record):
-        signal = TopProbability() if self.signal is None else self.signal
+        signal = self._unfitted_signal()
         _check_domains(signal, self._template())
         self.signal_ = fitted_signal(signal, record)
         self.fit_scores(record, self.signal_.score_record(record))

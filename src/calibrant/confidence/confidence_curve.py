@@ -10,6 +10,7 @@ from calibrant._kernels import bandwidth_search, bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
+from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions, read
@@ -130,7 +131,7 @@ def confidence_curve(
     >>> curve.bars.n.tolist(), curve.bars.rate.tolist()
     ([4.0], [0.75])
     """
-    require_fitted(calibrator, "classes_")
+    require_fitted(require_calibrator(calibrator), "classes_")
     options = {"inputs": inputs or calibrator.inputs, "classes": calibrator.classes_, "X": X}
     record = read(P, y_true, sample_weight=sample_weight, **options)
     if record.labels is None:

@@ -9,7 +9,8 @@ from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmo
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.contracts.kinds import require_map, require_signal
+from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
@@ -101,16 +102,17 @@ class GeometricCalibrator(Calibrator):
         needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
-            random=needs.random or (self.map is not None and self.map.tags.random),
+            random=needs.random or self._unfitted_map().tags.random,
             uses_features=needs.uses_features,
             needs_reference=needs.needs_reference,
             label="geometric separation",
         )
 
     def _unfitted_signal(self):
-        if not (self.signal is None or isinstance(self.signal, Signal)):
-            raise InputError(f"signal must be a signal, such as FastSeparation(); got {self.signal!r}.")
-        return FastSeparation() if self.signal is None else self.signal
+        return FastSeparation() if self.signal is None else require_signal(self.signal)
+
+    def _unfitted_map(self):
+        return Isotonic() if self.map is None else require_map(self.map)
 
     @classmethod
     def _examples(cls):
@@ -154,7 +156,7 @@ class GeometricCalibrator(Calibrator):
             self._fit_combined(record)
 
     def _fit_paper(self, record):
-        parts = {"signal": self._unfitted_signal(), "map": self.map or Isotonic()}
+        parts = {"signal": self._unfitted_signal(), "map": self._unfitted_map()}
         self.calibrator_ = ConfidenceCalibrator(**parts, per_class=self.per_class, inputs=record.kind, classes=record.classes)
         self.calibrator_.fit_record(record)
         if self.unweighted:

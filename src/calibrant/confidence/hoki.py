@@ -4,6 +4,7 @@ import numpy as np
 
 from calibrant._kernels import bins
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
@@ -96,7 +97,7 @@ class HokiCalibrator(Calibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The signal decides what is needed beside P."""
-        needs = (self.signal or LabelStability()).tags
+        needs = self._unfitted_signal().tags
         return Tags(
             output="confidence", random=needs.random, uses_features=needs.uses_features, needs_reference=needs.needs_reference, label="Hoki"
         )
@@ -105,9 +106,12 @@ class HokiCalibrator(Calibrator):
     def _examples(cls):
         return [cls(), cls(start="confidence"), cls(signal=LabelStability(noise="uniform"), n_bins=10), cls(stop="unchanged")]
 
+    def _unfitted_signal(self):
+        return LabelStability() if self.signal is None else require_signal(self.signal)
+
     def _fit(self, record):
         self._check()
-        signal = LabelStability() if self.signal is None else self.signal
+        signal = self._unfitted_signal()
         if signal.tags.domain != "unit":
             raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives any real score.")
         self.signal_ = fitted_signal(signal, record)

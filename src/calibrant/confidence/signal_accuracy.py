@@ -8,7 +8,8 @@ from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.contracts.kinds import require_signal
+from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt
@@ -91,8 +92,7 @@ def signal_accuracy(
     ([2.0, 2.0], [0.5, 1.0])
     """
     require_level(level)
-    if not isinstance(signal, Signal):
-        raise InputError(f"signal must be a signal such as FastSeparation(); got {type(signal).__name__}.")
+    require_signal(signal)
     if not (isinstance(n_bins, int | np.integer) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     record = read(P, y_true, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)

@@ -36,8 +36,8 @@ BELONGS = {
 }
 
 
-def require_calibrator(part: Any, argument: str = "calibrator") -> Calibrator:
-    """The calibrator of classes itself, if it is one.
+def require_calibrator(part: Any, argument: str = "calibrator", *, or_map: bool = False) -> Calibrator:
+    """The calibrator of classes itself, if it is one; ``or_map`` says that a map would have done.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def require_calibrator(part: Any, argument: str = "calibrator") -> Calibrator:
     >>> require_calibrator(TemperatureScaling())
     TemperatureScaling()
     """
-    return _require(Calibrator, part, argument)
+    return _require(Calibrator, part, argument, ", or a map such as Isotonic(), which then goes one-vs-rest" if or_map else "")
 
 
 def require_regression_calibrator(part: Any, argument: str = "calibrator") -> RegressionCalibrator:
@@ -73,11 +73,11 @@ def require_metric(part: Any, argument: str = "metric") -> Metric:
     return _require(Metric, part, argument)
 
 
-def _require(wanted, part, argument):
+def _require(wanted, part, argument, more=""):
     if isinstance(part, wanted):
         return part
     called, example = KINDS[wanted]
-    raise InputError(f"{argument} must be {called}, such as {example}; got {_said(part)}{_remedy(wanted, part)}.")
+    raise InputError(f"{argument} must be {called} such as {example}{more}; got {_said(part)}{_remedy(wanted, part)}.")
 
 
 def _said(part):
@@ -87,12 +87,17 @@ def _said(part):
     kind = next((called for kind, (called, _) in KINDS.items() if isinstance(part, kind)), None)
     if kind is not None:
         return f"{type(part).__name__}, {kind}"
-    text = repr(part)
-    return text if isinstance(part, str | int | float | None) and len(text) < 40 else f"a {type(part).__name__}"
+    return repr(part) if isinstance(part, str | int | float | None) and len(repr(part)) < 40 else f"a {type(part).__name__}"
+
+
+def _is_a(kind, part):
+    """Whether it is of a kind, or a class of that kind."""
+    return issubclass(part, kind) if isinstance(part, type) else isinstance(part, kind)
 
 
 def _remedy(wanted, part):
-    if isinstance(part, type):
-        return f"; call it: {part.__name__}()" if issubclass(part, tuple(KINDS)) else ""
-    found = next((words for (want, given), words in BELONGS.items() if want is wanted and isinstance(part, given)), None)
-    return "" if found is None else f"; {found.format(f'{type(part).__name__}()')}"
+    name = f"{(part if isinstance(part, type) else type(part)).__name__}()"
+    if _is_a(wanted, part):
+        return f"; call it: {name}"
+    found = next((words for (want, given), words in BELONGS.items() if want is wanted and _is_a(given, part)), None)
+    return "" if found is None else f"; {found.format(name)}"

@@ -7,7 +7,8 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing, target
-from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout, numbers
@@ -60,7 +61,9 @@ def apply(
     output = Path(output)
     if not overwrite:
         target(output)
-    if isinstance(calibrator, Map) != (score is not None) or not isinstance(calibrator, Map | Calibrator):
+    if not isinstance(calibrator, Map):
+        require_calibrator(calibrator)
+    if isinstance(calibrator, Map) != (score is not None):
         raise InputError(f"pass a map with score=, or a calibrator with probabilities=; got a {type(calibrator).__name__}.")
     module = choose(source, engine)
     kinds = columns_of(source, module)

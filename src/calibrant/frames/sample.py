@@ -12,6 +12,7 @@ from calibrant.frames.batching import gathered
 from calibrant.frames.columns import layout, numbers
 from calibrant.frames.engines.choosing import choose, fold, opened
 from calibrant.frames.kernel import Kernel, record_of
+from calibrant.wrap.as_calibrator import as_calibrator
 
 __all__ = ["RowSample", "sample"]
 
@@ -40,7 +41,7 @@ class RowSample(Saved):
         # A weight is repetition, so penalties would take the sample for the whole table: the weights fitted with sum to the number of rows
         # of equal weight that would tell as much (Kish).
         weight = self.weight * (self.weight.sum() / np.square(self.weight).sum())
-        return clone(calibrator).set_params(classes=names).fit(self.probabilities, names[self.labels], sample_weight=weight)
+        return clone(as_calibrator(calibrator)).set_params(classes=names).fit(self.probabilities, names[self.labels], sample_weight=weight)
 
 
 def sample(

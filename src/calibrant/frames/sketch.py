@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._support.saving import Saved
+from calibrant.contracts.kinds import require_map
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, fold, opened
@@ -59,7 +60,7 @@ class ScoreSketch(Saved):
     def fit(self, map, *, slice_=None, predicted=None):
         """A fitted copy of the map for one slice and predicted class (None: all)."""
         score, correct, weight = self.points(slice_, predicted)
-        return clone(map).fit(score, correct, sample_weight=weight)
+        return clone(require_map(map)).fit(score, correct, sample_weight=weight)
 
     def fit_per_class(self, map, *, slice_=None) -> dict:
         """Predicted class -> a fitted copy of the map."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._kernels.groups import rows_by_group
 from calibrant.contracts.columns import Record
+from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Interval
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
@@ -77,7 +78,7 @@ def per_group(
     >>> values.group.tolist(), values.value.tolist()
     (['a', 'b'], [0.5, 1.0])
     """
-    metric = metric.with_options(**options)
+    metric = require_metric(metric).with_options(**options)
     return _values(metric, *_grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs), level)
 
 
@@ -123,7 +124,7 @@ def worst_group(
     >>> worst_group(accuracy, y, P, ["a"] * 20 + ["b"] * 20 + ["c"] * 20, min_rows=10).group
     'b'
     """
-    metric = metric.with_options(**options)
+    metric = require_metric(metric).with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
     record, names, index = _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs)

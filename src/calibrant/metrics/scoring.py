@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.contracts.kinds import require_metric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import model_forecast
 
@@ -20,7 +21,7 @@ class Scorer:
     """
 
     def __init__(self, metric: Any):
-        self.metric = metric
+        self.metric = require_metric(metric)
 
     def __call__(self, estimator, X, y, sample_weight=None) -> float:
         """The metric on what the estimator says of ``X``, its sign turned where smaller is better; the mean over several outputs.
@@ -73,7 +74,7 @@ def scorer(metric, *, allow_improper=False, **options) -> Scorer:
     >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer(log_loss), cv=2).round(1).tolist()
     [-0.2, -0.2]
     """
-    metric = metric.with_options(**options)
+    metric = require_metric(metric).with_options(**options)
     regression = metric.task == "regression"
     proper = "negative_log_likelihood or continuous_ranked_probability_score" if regression else "log_loss or brier_score"
     if not metric.selects and not allow_improper:

@@ -1,8 +1,13 @@
 """Several metrics in one pass over the data."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from calibrant.contracts.kinds import require_metric
+from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import read_for
+from calibrant.errors import InputError
 
 __all__ = ["compute"]
 
@@ -45,7 +50,9 @@ def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, i
     >>> compute([mean_absolute_error, sharpness], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0])
     {'mae': 2.0, 'sharpness': 2.0}
     """
-    metrics = [metric.with_options() for metric in metrics]
+    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+        raise InputError(f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a list, also of one.")
+    metrics = [require_metric(metric, "each of metrics").with_options() for metric in metrics]
     if not metrics:
         return {}
     # One pass over the data checks it, if any metric makes one.

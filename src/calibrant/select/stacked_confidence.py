@@ -8,7 +8,8 @@ from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
 from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.contracts.kinds import require_signal
+from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.folds.out_of_fold import stratified_folds
@@ -151,7 +152,7 @@ class StackedConfidence(Calibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The signals decide what is needed beside P; before a fit the default ones need nothing and take features."""
-        needs = [s.tags for s in getattr(self, "signals_", self.signals or [])]
+        needs = [s.tags for s in getattr(self, "signals_", self._named())]
         return Tags(
             output="confidence",
             random=True,
@@ -171,12 +172,18 @@ class StackedConfidence(Calibrator):
         self.signals_ = self._chosen(record)
         super()._begin(record)
 
+    def _named(self):
+        """The signals given, checked."""
+        if self.signals is None:
+            return []
+        if not isinstance(self.signals, list | tuple) or not self.signals:
+            raise InputError(f"signals must be a list of at least one signal, such as [TopProbability()]; got {self.signals!r}.")
+        return [require_signal(signal, "each of signals") for signal in self.signals]
+
     def _chosen(self, record):
         """The signals named, or the default ones for what is given."""
         if self.signals is not None:
-            if not len(self.signals) or not all(isinstance(s, Signal) for s in self.signals):
-                raise InputError(f"signals must be a list of at least one signal, such as [TopProbability()]; got {self.signals!r}.")
-            return list(self.signals)
+            return self._named()
         if (record.X is None) != (record.reference is None):
             raise InputError("X and reference go together: separation compares the rows with the training set; pass both or neither.")
         more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import OneVsRest
@@ -46,16 +47,10 @@ def as_calibrator(given: Any, *, default: Callable[[], Calibrator] | None = None
         if (given is default and default is not None) or (isinstance(given, type) and issubclass(given, Calibrator | Map))
         else given
     )
-    if isinstance(one, Calibrator):
-        return one
-    name = type(one).__name__
     if not isinstance(one, Map):
-        got = repr(one) if isinstance(one, str) else one.__name__ if isinstance(one, type) else name
-        raise InputError(
-            "calibrator must be a calibrator such as TemperatureScaling(), or a map such as Isotonic(), which then goes one-vs-rest; "
-            f"got {got}."
-        )
+        return require_calibrator(one, or_map=True)
     if fitted and hasattr(one, "n_fit_"):
+        name = type(one).__name__
         raise InputError(
             f"calibrator is a fitted {name}, a map, which does not say what it was fitted to; "
             f"pass a fitted calibrator, such as OneVsRest({name}()).fit(P, y), or the map unfitted."

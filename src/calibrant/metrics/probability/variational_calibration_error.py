@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.out_of_fold import out_of_fold
@@ -65,6 +66,8 @@ class VariationalCalibrationError(WholeMetric):
         return [cls(), cls(norm=2)]
 
     def _check(self):
+        if self.calibrator is not None:
+            require_calibrator(self.calibrator)
         if self.norm not in (1, 2):
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
 
