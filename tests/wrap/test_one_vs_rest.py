@@ -94,5 +94,5 @@ def test_many_rows_all_mass_on_an_absent_class():
 
 
 def test_a_calibrator_is_refused_with_the_remedy(data):
-    with pytest.raises(InputError, match="must be a Map"):
+    with pytest.raises(InputError, match=r"map must be a map such as .* whole-vector calibrators need no wrapper"):
         OneVsRest(TemperatureScaling()).fit(*data)
