@@ -71,12 +71,15 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
             With method "null".
         """
         require_level(level)
-        metric = self.with_options(**options)
         record = read_forecast(mean, std, sample_weight=sample_weight)
-        if len(record.forecast.shape) != 1:
+        if record.several:
             raise InputError(f"null takes one output; got forecasts of shape {record.forecast.shape}; call it for each column.")
+        return self.with_options(**options).null_of(record, level=level, n_draws=n_draws, random_state=random_state)
+
+    def null_of(self, record, *, level=0.95, n_draws=1000, random_state=0) -> Interval:
+        """``null`` for the forecasts of a record that has been read already."""
         weight, spread = record.weights, record.std
-        group, mass, variance, _ = spread_bins(spread, spread * spread, weight, enough_bins(metric.n_bins, weight.sum()))
+        group, mass, variance, _ = spread_bins(spread, spread * spread, weight, enough_bins(self.n_bins, weight.sum()))
         part = spread * spread / (mass * variance)[group]
         draws = chi_square_draws(group, part, weight, len(mass), n_draws, null_generator(random_state))
         values = normalised_gap(1.0, draws)

@@ -31,7 +31,7 @@ def _ence(record, level, random_state):
     metric = metrics.expected_normalized_calibration_error
     observed = float(metric.of(record))
     if isinstance(record.forecast, NormalForecast):
-        null = metric.null(record.forecast, sample_weight=record.weight, level=level, random_state=random_state)
+        null = metric.null_of(record, level=level, random_state=random_state)
         return {"observed": observed, "mean": null.value, "high": null.high}
     rng = np.random.default_rng(random_state)
     draws = int(np.clip(BUDGET / len(record), 40, DRAWS))
