@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from calibrant.errors import OldNameWarning, warn
 
@@ -46,7 +46,7 @@ def renamed_arguments(since: str, **names: str) -> Callable[[Function], Function
     'brier'
     """
 
-    def decorate(function):
+    def decorate(function: Function) -> Function:
         @wraps(function)
         def renamed(*args, **kwargs):
             for old, new in names.items():
@@ -57,10 +57,9 @@ def renamed_arguments(since: str, **names: str) -> Callable[[Function], Function
                     kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
-        renamed.__signature__ = inspect.signature(function)
-        # scikit-learn reads the parameters of an estimator from here, where it is set.
-        renamed.deprecated_original = function
-        return renamed
+        # inspect reads the signature from the one, scikit-learn the parameters of an estimator from the other.
+        vars(renamed).update(__signature__=inspect.signature(function), deprecated_original=function)
+        return cast(Function, renamed)
 
     return decorate
 
