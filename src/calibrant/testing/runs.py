@@ -64,8 +64,7 @@ def _of_forecasts(part, data):
     return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
 
 
-def _formed(fresh, out, shape, where):
-    assert isinstance(getattr(fresh, "status_", ""), str), "status_ must be a string"
+def _formed(out, shape, where):
     assert out.shape == shape, f"the answer has shape {out.shape}, not {shape}, {where}"
     assert out.dtype == np.float64, f"the answer has dtype {out.dtype} {where}"
     assert np.isfinite(out).all(), f"the answer is not finite {where}"
@@ -77,30 +76,27 @@ def _in_unit(out, where):
 
 def _valid_probabilities(fresh, Q, data):
     where = f"on {data.name}"
-    assert hasattr(fresh, "status_"), "fit must set status_"
-    _formed(fresh, Q, (len(data.logits_test), data.n_classes), where)
+    _formed(Q, (len(data.logits_test), data.n_classes), where)
     _in_unit(Q, where)
     worst = float(np.abs(Q.sum(axis=1) - 1.0).max())
     assert worst <= 1e-9, f"rows of predict_proba miss 1 by {worst:.3g} {where}"
 
 
 def _valid_outcomes(fresh, p, data):
-    assert hasattr(fresh, "status_"), "fit must set status_"
     for scores, out in ((data.test, p), (data.score, fresh.predict(data.score))):
-        _formed(fresh, out, scores.shape, f"on {data.name}")
+        _formed(out, scores.shape, f"on {data.name}")
         _in_unit(out, f"on {data.name}")
 
 
 def _valid_scores(fresh, score, data):
-    _formed(fresh, score, (len(data.logits_test),), f"on {data.name}")
+    _formed(score, (len(data.logits_test),), f"on {data.name}")
     if fresh.tags.domain == "unit":
         _in_unit(score, f"on {data.name}")
 
 
 def _valid_forecast(fresh, numbers, data):
     where = f"on {data.name}"
-    assert hasattr(fresh, "status_"), "fit must set status_"
-    _formed(fresh, numbers, (*data.test.shape, 2 * len(LEVELS) + 3), where)
+    _formed(numbers, (*data.test.shape, 2 * len(LEVELS) + 3), where)
     std, cdf = numbers[..., 1], numbers[..., -1]
     assert (std > 0.0).all(), f"a std is not positive {where}"
     assert ((cdf >= 0.0) & (cdf <= 1.0)).all(), f"the cdf leaves [0, 1] {where}"
@@ -183,6 +179,7 @@ def predicted(fresh, data) -> np.ndarray:
 def valid(fresh, data) -> np.ndarray:
     """The same, once it is found valid."""
     out = predicted(fresh, data)
+    assert isinstance(fresh, Signal) or isinstance(fresh.status_, str), "status_ must be a string"
     handling(fresh).valid(fresh, out, data)
     return out
 
