@@ -183,7 +183,7 @@ def test_task_is_told_by_what_is_given():
     for given in [(mean, std), (cb.NormalForecast(mean, std),)]:
         assert cb.report(y, *given, calibrator=cb.Identity(), n_resamples=0).to_dict()["task"] == "regression"
     assert cb.report(y, (mean, std), calibrator=cb.StdScaling, n_resamples=0).to_dict()["task"] == "regression"
-    with pytest.raises(InputError, match="calibrators of classes"):
+    with pytest.raises(InputError, match="calibrator of classes"):
         cb.report(y, mean, std, calibrator=cb.TemperatureScaling())
 
 
