@@ -9,14 +9,12 @@ from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, Sig
 from calibrant.displays.confidence_curve import ConfidenceCurveDisplay
 from calibrant.displays.latent_function import LatentFunctionDisplay
 from calibrant.displays.signal_accuracy import SignalAccuracyDisplay
-from calibrant.displays.svg import as_svg
+from calibrant.reporting.figure import figure, made, points_along, rows_shown
 from calibrant.scalings.gaussian_process import LatentFunction
 
-__all__ = ["evidence_figures", "made", "points_along", "rows_shown"]
+__all__ = ["evidence_figures"]
 
 SIZE = (3.7, 3.4)
-#: Rows of the table of a curve on the page; the report's data holds all points.
-TABLE_ROWS = 25
 
 
 def evidence_figures(summary) -> list[dict]:
@@ -45,12 +43,8 @@ def _confidence(summary):
     ]
     points += [(x, y, f"score {x:.3f}: confidence {y:.3f}") for x, y in points_along(curve.points.score, curve.points.confidence)]
     display = ConfidenceCurveDisplay(curve, name=" ")
-    return {
-        "key": "confidence", "title": title, "description": words,
-        "svg": as_svg(display, key="confidence", title=title, description=words, size=(3.7, 3.9), points=points),
-        "columns": ["Score", "Rows", "Share right", "Interval"],
-        "rows": [[f"{a:.3f} to {b:.3f}", f"{n:,.0f}", f"{r:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, r, low, high in rows],
-    }  # fmt: skip
+    rows = [[f"{a:.3f} to {b:.3f}", f"{n:,.0f}", f"{r:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, r, low, high in rows]
+    return figure("confidence", title, words, display, (3.7, 3.9), points, ["Score", "Rows", "Share right", "Interval"], rows)
 
 
 def _signal(found):
@@ -64,12 +58,8 @@ def _signal(found):
         for x, (a, b, n, share, low, high) in zip(bins.score, rows, strict=True)
     ]
     display = SignalAccuracyDisplay(SignalAccuracy(found["name"], bins, fits))
-    return {
-        "key": key, "title": title, "description": words,
-        "svg": as_svg(display, key=key, title=title, description=words, size=SIZE, points=points),
-        "columns": ["Bin", "Rows", "Share right", "Interval"],
-        "rows": [[f"{a:.4g} to {b:.4g}", f"{n:,.0f}", f"{s:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, s, low, high in rows],
-    }  # fmt: skip
+    rows = [[f"{a:.4g} to {b:.4g}", f"{n:,.0f}", f"{s:.4f}", f"{low:.4f} to {high:.4f}"] for a, b, n, s, low, high in rows]
+    return figure(key, title, words, display, SIZE, points, ["Bin", "Rows", "Share right", "Interval"], rows)
 
 
 def _of_stability(bins):
@@ -105,26 +95,5 @@ def _latent(found, name):
     rows = [tuple(getattr(curve, field)[i] for field in ("score", "prior", "mean", "low", "high")) for i in some]
     points = [(x, mean, f"score {x:.3g}: {mean:.3g} ({low:.3g} to {high:.3g}), prior {prior:.3g}") for x, prior, mean, low, high in rows]
     display = LatentFunctionDisplay(curve, scores=np.array(found["ticks"]))
-    return {
-        "key": "latent", "title": title, "description": words,
-        "svg": as_svg(display, key="latent", title=title, description=words, size=SIZE, points=points),
-        "columns": ["Score", "Prior mean", "Latent mean", "Band"],
-        "rows": [[f"{x:.4g}", f"{prior:.4g}", f"{mean:.4g}", f"{low:.4g} to {high:.4g}"] for x, prior, mean, low, high in rows],
-    }  # fmt: skip
-
-
-def made(record, columns):
-    """A record of arrays from the lists of a summary."""
-    return record(**{name: np.array(values, dtype=np.float64) for name, values in columns.items()})
-
-
-def points_along(x, y):
-    """Some of the points, by place: neighbours at equal distances along x are the easiest to hit."""
-    at = np.unique(np.searchsorted(np.sort(x), np.linspace(x.min(), x.max(), TABLE_ROWS)).clip(0, len(x) - 1))
-    rows = np.argsort(x, kind="stable")[at]
-    return list(zip(x[rows].tolist(), y[rows].tolist(), strict=True))
-
-
-def rows_shown(count):
-    """The rows of a curve of so many points that its table shows."""
-    return np.unique(np.linspace(0, count - 1, min(count, TABLE_ROWS)).round().astype(int))
+    rows = [[f"{x:.4g}", f"{prior:.4g}", f"{mean:.4g}", f"{low:.4g} to {high:.4g}"] for x, prior, mean, low, high in rows]
+    return figure("latent", title, words, display, SIZE, points, ["Score", "Prior mean", "Latent mean", "Band"], rows)

@@ -6,11 +6,13 @@ import numpy as np
 
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
-from calibrant.displays.svg import as_svg
-from calibrant.reporting.evidence_figures import evidence_figures, made
+from calibrant.reporting.evidence_figures import evidence_figures
+from calibrant.reporting.figure import figure, made
 from calibrant.reporting.overlaid_figures import overlaid
 
 __all__ = ["figures"]
+
+KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
 
 
 def figures(summary) -> list[dict]:
@@ -43,22 +45,17 @@ def _drawn(key, title, curve, display, size):
         (c, a, f"confidence {c:.3f}: accuracy {a:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
         for c, a, low, high, n in zip(curve.confidence, curve.accuracy, curve.low, curve.high, curve.n, strict=True)
     ]
-    return {
-        "key": key, "title": title,
-        "description": (
-            f"Accuracy against confidence in {len(gap)} bins, with intervals, and the number of rows in each. The gap that counts most: "
-            f"at confidence {curve.confidence[worst]:.3f} the accuracy is {curve.accuracy[worst]:.3f}, {side} the diagonal "
-            f"({curve.n[worst]:,.0f} rows)."
-        ),
-        "svg": _svg(display, key, title, size, points),
-        "columns": ["Bin", "Rows", "Confidence", "Accuracy", "Interval"],
-        "rows": [
-            [f"{lo:.3f} to {up:.3f}", f"{n:,.0f}", f"{c:.4f}", f"{a:.4f}", f"{low:.4f} to {high:.4f}"]
-            for lo, up, n, c, a, low, high in zip(
-                curve.lower, curve.upper, curve.n, curve.confidence, curve.accuracy, curve.low, curve.high, strict=True
-            )
-        ],
-    }  # fmt: skip
+    words = (
+        f"Accuracy against confidence in {len(gap)} bins, with intervals, and the number of rows in each. The gap that counts most: "
+        f"at confidence {curve.confidence[worst]:.3f} the accuracy is {curve.accuracy[worst]:.3f}, {side} the diagonal "
+        f"({curve.n[worst]:,.0f} rows)."
+    )
+    columns = (getattr(curve, name) for name in ("lower", "upper", "n", "confidence", "accuracy", "low", "high"))
+    rows = [
+        [f"{lo:.3f} to {up:.3f}", f"{n:,.0f}", f"{c:.4f}", f"{a:.4f}", f"{low:.4f} to {high:.4f}"]
+        for lo, up, n, c, a, low, high in zip(*columns, strict=True)
+    ]
+    return figure(key, title, words, display, size, points, ["Bin", "Rows", "Confidence", "Accuracy", "Interval"], rows, told=KEYS)
 
 
 def _logit(summary):
@@ -82,21 +79,17 @@ class _OnLogits:
 def _histogram(key, when, histogram):
     sure = histogram.lower >= 0.9 - 1e-9
     points = [point for name, side in (("right", -1.0), ("wrong", 1.0)) for point in _bars(histogram, name, side)]
-    return {
-        "key": key, "title": f"Confidence {when}",
-        "description": (
-            f"How often each confidence was given, for {histogram.right.sum():,.0f} right and {histogram.wrong.sum():,.0f} wrong "
-            "predictions. "
-            f"At confidence 0.9 and above: {histogram.right[sure].sum():,.0f} right, {histogram.wrong[sure].sum():,.0f} wrong."
-        ),
-        "svg": _svg(ConfidenceHistogramDisplay(histogram), key, f"Confidence {when}", (3.7, 3.0), points),
-        "columns": ["Bin", "Right", "Wrong"],
-        "rows": [
-            [f"{lo:.2f} to {up:.2f}", f"{right:,.0f}", f"{wrong:,.0f}"]
-            for lo, up, right, wrong in zip(histogram.lower, histogram.upper, histogram.right, histogram.wrong, strict=True)
-            if right + wrong > 0
-        ],
-    }  # fmt: skip
+    words = (
+        f"How often each confidence was given, for {histogram.right.sum():,.0f} right and {histogram.wrong.sum():,.0f} wrong predictions. "
+        f"At confidence 0.9 and above: {histogram.right[sure].sum():,.0f} right, {histogram.wrong[sure].sum():,.0f} wrong."
+    )
+    rows = [
+        [f"{lo:.2f} to {up:.2f}", f"{right:,.0f}", f"{wrong:,.0f}"]
+        for lo, up, right, wrong in zip(histogram.lower, histogram.upper, histogram.right, histogram.wrong, strict=True)
+        if right + wrong > 0
+    ]
+    display = ConfidenceHistogramDisplay(histogram)
+    return figure(key, f"Confidence {when}", words, display, (3.7, 3.0), points, ["Bin", "Right", "Wrong"], rows, told=KEYS)
 
 
 def _bars(histogram, name, side):
@@ -104,8 +97,3 @@ def _bars(histogram, name, side):
     for lo, up, count in zip(histogram.lower, histogram.upper, getattr(histogram, name), strict=True):
         if count > 0:
             yield 0.5 * (lo + up) + side * 0.23 * (up - lo), count, f"confidence {lo:.2f} to {up:.2f}: {count:,.0f} {name}"
-
-
-def _svg(display, key, title, size, points):
-    words = "Arrow keys go from point to point; the table below the figure holds the same numbers."
-    return as_svg(display, key=key, title=title, description=words, size=size, points=points)

@@ -7,6 +7,7 @@ from importlib.resources import files
 from calibrant._support.extras import import_extra
 from calibrant._version import __version__
 from calibrant.reporting import page
+from calibrant.reporting.markdown import COMPARED
 from calibrant.reporting.regression import page as regression_page
 
 __all__ = ["render"]
@@ -37,8 +38,8 @@ def render(summary) -> str:
     environment.filters.update({"number": _number, "signed": _signed, "percent": _percent, "count": _count, **chosen.FILTERS})
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
-        s=summary, sections=chosen.SECTIONS, style=_trusted(style), style_hash=_digest(style), script=_trusted(script),
-        script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=__version__, **chosen.context(summary),
+        s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["task"]], style=_trusted(style), style_hash=_digest(style),
+        script=_trusted(script), script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=__version__, **chosen.context(summary),
     )  # fmt: skip
 
 

@@ -2,10 +2,22 @@
 
 import re
 
-__all__ = ["as_markdown"]
+__all__ = ["COMPARED", "as_markdown"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
+#: Columns of the comparison of calibrators, here and on the page: key, title, and "number", "percent" or "change" (which is not here).
+COMPARED = {
+    "classification": (
+        ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
+        ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
+    ),
+    "regression": (
+        ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
+        ("interval_calibration_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"),
+        ("width", "Their width", "number"),
+    ),
+}  # fmt: skip
 
 
 def as_markdown(summary) -> str:
@@ -119,22 +131,12 @@ def _buckets(drift):
 
 
 def _alternatives(rows, columns):
+    columns = {key: title for key, title, kind in columns if kind != "change"}
     lines = [
         [
-            " ".join(_text(v) for v in (row["name"], row.get("output", "")) if v) + (" (chosen)" if row["chosen"] else ""),
+            " ".join(_text(v) for v in (row["name"], row["output"]) if v) + (" (chosen)" if row["chosen"] else ""),
             *(_number(row["metrics"][key]["value"]) for key in columns),
         ]
         for row in rows
     ]
     return ["Calibrator", *columns.values()], lines
-
-
-COMPARED = {
-    "classification": {
-        "log_loss": "Log loss", "brier_score": "Brier score", "ece": "ECE", "confidence_spread": "Spread", "accuracy": "Accuracy",
-    },
-    "regression": {
-        "crps": "CRPS", "nll": "NLL", "ence": "ENCE", "interval_calibration_error": "Interval error",
-        "coverage": "In 90 % intervals", "width": "Width",
-    },
-}  # fmt: skip

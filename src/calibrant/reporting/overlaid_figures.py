@@ -6,10 +6,9 @@ import numpy as np
 
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
 from calibrant.displays.risk_coverage import RiskCoverageDisplay
-from calibrant.displays.svg import as_svg
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve
-from calibrant.reporting.evidence_figures import made, points_along, rows_shown
+from calibrant.reporting.figure import figure, made, points_along, rows_shown
 
 __all__ = ["overlaid"]
 
@@ -35,16 +34,13 @@ def overlaid(kind, summary) -> dict:
     drawn = [(when, made(record, data)) for when, data in summary[kind].items() if data is not None]
     columns = [f.name for f in fields(record)]
     points = [(*place, f"{when}: {text}") for when, curve in drawn for *place, text in _values(kind, curve)]
-    svg = as_svg(_Overlaid(display, drawn), key=kind, title=title, description=words, size=size, points=points)
     rows = [
         [when, *(f"{getattr(curve, name)[i]:.4g}" for name in columns)]
         for when, curve in drawn
         for i in rows_shown(len(getattr(curve, columns[0])))
     ]
-    return {
-        "key": kind, "title": title, "description": words + _end(kind, drawn[-1][1]), "svg": svg,
-        "columns": ["When", *(HEADS[name] for name in columns)], "rows": rows,
-    }  # fmt: skip
+    heads = ["When", *(HEADS[name] for name in columns)]
+    return figure(kind, title, words + _end(kind, drawn[-1][1]), _Overlaid(display, drawn), size, points, heads, rows, told=words)
 
 
 class _Overlaid:

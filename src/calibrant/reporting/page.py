@@ -10,11 +10,6 @@ SECTIONS = (
     "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "over_time.html", "classes.html",
     "confusion.html", "choice.html", "method.html",
 )  # fmt: skip
-#: Columns of the comparison: key, title, and "number", "percent" or "change".
-COMPARED = (
-    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
-    ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
-)  # fmt: skip
 NOTES = (
     "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal "
     "width.",
@@ -23,12 +18,12 @@ FILTERS = {}
 
 
 def context(summary) -> dict:
-    """Facts of the header, figures and charts, columns of the comparison, and notes on the method."""
+    """Facts of the header, figures and charts, and notes on the method."""
     data = summary["data"]
     return {
         "facts": f"{data['n_classes']} classes · {'logits' if data['inputs'] == 'logit' else 'probabilities'}",
         "figures": figures(summary), "bins": bin_charts(summary), "bin_rows": _bin_rows(summary), "charts": class_charts(summary),
-        "confusion_shares": _shares(summary["confusion"]["counts"]), "compared": COMPARED, "notes": NOTES,
+        "confusion_shares": _shares(summary["confusion"]["counts"]), "notes": NOTES,
         "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
     }  # fmt: skip
 

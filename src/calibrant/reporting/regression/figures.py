@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 
 from calibrant.displays.real_std import RealStdDisplay
-from calibrant.displays.svg import as_svg
 from calibrant.metrics.curves.real_std_curve import RealStdCurve
+from calibrant.reporting.figure import figure, made
 
 __all__ = ["error_figure"]
 
@@ -18,7 +18,7 @@ def error_figure(part, number, after_name) -> dict:
     """How far errors reach over the predicted std, after calibration where there is any: key, title, description, svg, columns, rows."""
     when = "before" if part["curves"]["after"] is None else "after"
     columns = {name: [np.inf if v is None else v for v in values] for name, values in part["curves"][when]["real_std"].items()}
-    curve = RealStdCurve(**{field.name: np.array(columns[field.name], dtype=np.float64) for field in fields(RealStdCurve)})
+    curve = made(RealStdCurve, {field.name: columns[field.name] for field in fields(RealStdCurve)})
     title = f"How far errors reach, {'as predicted' if when == 'before' else f'after {after_name}'}"
     ratio = curve.reach / curve.reach_claimed
     worst = int(np.abs(np.log(np.maximum(ratio, 1e-300))).argmax())
@@ -32,9 +32,5 @@ def error_figure(part, number, after_name) -> dict:
         (std, real, f"predicted std {std:.4g}: real {real:.4g} ({low:.4g} to {high:.4g}), {n:,.0f} rows")
         for std, real, low, high, n in zip(curve.std, curve.real, curve.low, curve.high, curve.n, strict=True)
     ]
-    return {
-        "key": key, "title": title, "description": words,
-        "svg": as_svg(RealStdDisplay(curve), key=key, title=title, description=words, size=(3.7, 3.4), points=points),
-        "columns": list(HEADS.values()),
-        "rows": [[f"{row[0]:,.0f}", *(f"{v:.4g}" for v in row[1:])] for row in zip(*(getattr(curve, n) for n in HEADS), strict=True)],
-    }  # fmt: skip
+    rows = [[f"{row[0]:,.0f}", *(f"{v:.4g}" for v in row[1:])] for row in zip(*(getattr(curve, n) for n in HEADS), strict=True)]
+    return figure(key, title, words, RealStdDisplay(curve), (3.7, 3.4), points, list(HEADS.values()), rows)

@@ -13,12 +13,6 @@ SECTIONS = (
 FORMS = {
     "NormalForecast": "mean and std", "QuantileForecast": "quantiles", "SampleForecast": "samples", "FrozenForecast": "distributions",
 }  # fmt: skip
-#: Columns of the comparison: key, title, and "number", "percent" or "change".
-COMPARED = (
-    ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
-    ("interval_calibration_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"),
-    ("width", "Their width", "number"),
-)  # fmt: skip
 NOTES = (
     "ENCE is the mean over bins of predicted std of the relative gap between the std and the error seen there; the interval calibration "
     "error the mean gap between the coverage that intervals claim and what they hold, over all levels.",
@@ -39,7 +33,7 @@ FILTERS = {"number": _number, "signed": _signed}
 
 
 def context(summary) -> dict:
-    """Facts of the header, charts by output, columns of the comparison, notes on the method, and filters for numbers of any size."""
+    """Facts of the header, charts by output, notes on the method, and filters for numbers of any size."""
     data, name = summary["data"], summary["calibrator"]["name"]
     outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
     charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
@@ -51,7 +45,7 @@ def context(summary) -> dict:
     return {
         "drift_charts": drifts, "dated": drifts[0] is not None,
         "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures,
-        "compared": COMPARED, "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
+        "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
     }  # fmt: skip
 
 
