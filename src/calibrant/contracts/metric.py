@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
+from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
 from calibrant.contracts.interval import Interval, require_level, require_resamples
 from calibrant.contracts.reading import read_for
@@ -61,6 +62,7 @@ class Metric:
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
+    @renamed_arguments("0.1", mean="P")
     def __call__(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
@@ -70,6 +72,7 @@ class Metric:
         # One pass over the data: where sums are enough, the blocks are checked on the way.
         return metric.of(read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=not metric.mergeable))
 
+    @renamed_arguments("0.1", mean="P")
     def interval(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
         n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
@@ -84,6 +87,7 @@ class Metric:
         record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
+    @renamed_arguments("0.1", mean="P")
     def state(
         self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
