@@ -65,3 +65,8 @@ def test_a_distribution_without_mean_is_used_by_its_quantiles_and_refused_otherw
     assert np.isfinite(cb.QuantileRecalibration().fit(cauchy, y).predict(cauchy).quantile(0.9)).all()
     with pytest.raises(InputError, match="use quantile-based methods"):
         cb.StdScaling().fit(cauchy, y)
+
+
+def test_a_repr_says_kind_and_shape():
+    assert repr(cb.NormalForecast([0.0] * 1200, [1.0] * 1200)) == "<NormalForecast: 1,200 rows>"
+    assert repr(cb.NormalForecast([[0.0, 1.0]] * 2, [[1.0, 1.0]] * 2)) == "<NormalForecast: 2 rows of 2 outputs>"
