@@ -34,7 +34,7 @@ CASES = {
     "classes as they are": (classes, {"calibrator": cb.Identity()}),
     "classes out of fold": (classes, {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS}),
     "float32 at tenths": (lambda: tenths(np.float32), {"calibrator": cb.TemperatureScaling(), "n_bins": 10, "times": DAYS}),
-    "float16 at tenths": (lambda: tenths(np.float16), {"calibrator": cb.Identity(), "n_bins": 20}),
+    "float16 at tenths": (lambda: tenths(np.float16), {"calibrator": cb.Identity(), "n_bins": 12}),
     "weighted, several": (classes, {"calibrator": SEVERAL, "sample_weight": np.arange(600) % 3 + 1, "groups": np.arange(600) % 2}),
     "the model's own label": (classes, {"calibrator": cb.ConfidenceCalibrator(map=cb.HistogramBinning()), "times": DAYS}),
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),
@@ -97,7 +97,8 @@ def test_errors_of_the_confidence(found):
             for each in said["binned"][when].values():
                 same(each["ece"], error(each["curve"]))
     words = [f"{when} {said['binned'][when][bins]['ece']:.4f}" for when in ("before", "after") if said["binned"][when] is not None]
-    assert f"{bins} bins: ECE {', '.join(words) if len(words) > 1 else words[0].split()[1]}" in found.to_html()
+    start = f"{bins} bins: ECE {', '.join(words) if len(words) > 1 else words[0].split()[1]}"
+    assert f'<output id="bins-value" for="bins-slider">{start}</output>' in found.to_html()
 
 
 def test_rows_accuracy_and_confidence(found):

@@ -7,7 +7,7 @@ LEFT, RIGHT, TOP, BOTTOM = 38.0, 310.0, 10.0, 250.0
 
 
 def bin_charts(summary) -> dict:
-    """One state a number of bins, and the state to start with: bins, text, and the points of each series."""
+    """One state a number of bins, and the state to start with, that of the table of metrics: bins, text, and the points of each series."""
     states = []
     for bins in summary["binned"]["before"]:
         series, words = [], []
@@ -17,7 +17,7 @@ def bin_charts(summary) -> dict:
                 series.append({"when": when, "points": _points(found[bins]["curve"], when)})
                 words.append(f"{when} {found[bins]['ece']:.4f}" if summary["binned"]["after"] else f"{found[bins]['ece']:.4f}")
         states.append({"bins": int(bins), "text": f"{bins} bins: ECE {', '.join(words)}", "series": series})
-    start = min(range(len(states)), key=lambda i: abs(states[i]["bins"] - 15))
+    start = next(i for i, state in enumerate(states) if state["bins"] == summary["bound"]["n_bins"])
     return {"states": states, "start": start}
 
 

@@ -92,10 +92,10 @@ def _data(record, names):
 
 def _sections(found, asked, used):
     before, shown, n_bins, level, seed = found.before, found.shown, asked.n_bins, asked.level, asked.random_state
-    rows = class_table(shown, level)
+    rows, binned = class_table(shown, level), found.both(lambda r: curves.binned(r, n_bins, level))
     return {
-        "bound": _bounds(found, n_bins), "curves": found.both(lambda r: curves.reliability(r, n_bins, level)),
-        "histograms": found.both(curves.histogram), "binned": found.both(lambda r: curves.binned(r, level)),
+        "bound": _bounds(found, n_bins), "binned": binned, "histograms": found.both(curves.histogram),
+        "curves": {when: None if one is None else one[str(n_bins)]["curve"] for when, one in binned.items()},
         "corp": found.both(lambda r: curves.corp(r, level, seed)), "risk": found.both(lambda r: curves.risk(r, level)),
         "equal_mass": found.both(lambda r: curves.equal_mass(r, n_bins, level)), "confusion": curves.confusion(shown),
         "classes": {"of": "before" if shown is before else "after", "rows": rows},

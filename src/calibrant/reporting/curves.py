@@ -9,19 +9,14 @@ from calibrant.metrics.curves.confidence_histogram import confidence_histogram
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve
 from calibrant.metrics.curves.reliability_curve import pair_curve, reliability_curve
 
-__all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "histogram", "of_classes", "reliability", "risk"]
+__all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "histogram", "of_classes", "risk"]
 
-#: What the slider of the page can show.
+#: What the slider of the page can show, beside the number asked for.
 BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
 POINTS = 120
 DRAWS = 2e6
 CONFUSION_CLASSES = 20
 CONFUSED_PAIRS = 20
-
-
-def reliability(record, n_bins, level):
-    """Of the top label, in bins of equal width."""
-    return reliability_curve.of(record, n_bins=n_bins, level=level).to_dict()
 
 
 def equal_mass(record, n_bins, level):
@@ -34,13 +29,13 @@ def histogram(record):
     return confidence_histogram.of(record).to_dict()
 
 
-def binned(record, level):
-    """The reliability curve and its calibration error for each number of bins: {number: {"ece", "curve"}}."""
+def binned(record, n_bins, level):
+    """The top label's reliability curve and its calibration error for each number of bins of equal width: {number: {"ece", "curve"}}."""
     found = {}
-    for n_bins in BIN_COUNTS:
-        curve = reliability(record, n_bins, level)
+    for count in sorted({*BIN_COUNTS, n_bins}):
+        curve = reliability_curve.of(record, n_bins=count, level=level).to_dict()
         n, gap = np.array(curve["n"]), np.array(curve["confidence"]) - np.array(curve["accuracy"])
-        found[str(n_bins)] = {"ece": float(n @ np.abs(gap) / n.sum()), "curve": curve}
+        found[str(count)] = {"ece": float(n @ np.abs(gap) / n.sum()), "curve": curve}
     return found
 
 
