@@ -48,3 +48,14 @@ def test_groups_belong_to_the_rows_measured(half_wrong):
     assert summary["groups"][0]["rows"] == 2000
     with pytest.raises(InputError, match="groups"):
         report(y, P, calibrator=Identity(), groups=group[:10], n_resamples=100)
+
+
+def test_sums_of_parts_make_the_rows_of_the_whole(half_wrong):
+    """So a table of any size can feed the same rows."""
+    record, group = half_wrong
+    groups = read_groups(group, record)
+    halves = [slice(0, 1500), slice(1500, None)]
+    merged = sum(confidence_sums(record.take(rows), groups.index[rows], len(groups)) for rows in halves)
+    whole = confidence_sums(record, groups.index, len(groups))
+    for ours, theirs in zip(confidence_gaps(merged, 0.95), confidence_gaps(whole, 0.95), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-12)
