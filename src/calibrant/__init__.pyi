@@ -48,3 +48,5 @@ from calibrant.select.stacked_confidence import StackedConfidence as StackedConf
 from calibrant.signals import *
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 from calibrant.wrap.per_class import PerClass as PerClass
+
+__all__: list[str]

@@ -1,6 +1,9 @@
 """Turning what users hold (lists, NumPy, pandas, polars, pyarrow, torch) into checked NumPy arrays, without importing any of them."""
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.errors import CalibrationWarning, InputError, warn
 
@@ -21,7 +24,7 @@ LARGEST_SCORE = 1e100
 REPEAT = "weights mean repetition; multiply them by one number, so that they add up to the number of rows they stand for"
 
 
-def to_array(values, name):
+def to_array(values: Any, name: str) -> np.ndarray:
     """A float32 or float64 array; float16, integers and booleans become float64 (see ``resolution`` for the rounding they came with)."""
     out = plain_array(values, name)
     if out.dtype.kind == "O":
@@ -36,7 +39,7 @@ def to_array(values, name):
     return out if out.dtype in (np.float16, np.float32, np.float64) else out.astype(np.float64)
 
 
-def plain_array(values, name):
+def plain_array(values: Any, name: str) -> np.ndarray:
     """What the user holds as a NumPy array that behaves as one, without a copy where there is one inside.
 
     A masked array with nothing masked is its data, and a ``np.matrix`` the array of its numbers: both do arithmetic of their own.
@@ -69,7 +72,7 @@ def _is_bfloat16(values):
     return str(getattr(values, "dtype", "")) in ("bfloat16", "torch.bfloat16")
 
 
-def resolution(given, values):
+def resolution(given: Any, values: np.ndarray) -> float:
     """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far may each have been rounded."""
     return BFLOAT16_EPSILON if _is_bfloat16(given) else float(np.finfo(values.dtype).eps)
 
@@ -78,7 +81,7 @@ def _first_odd(array):
     return next((v for v in array.ravel() if not isinstance(v, int | float | np.number)), None)
 
 
-def column_names(P, name="P"):
+def column_names(P: Any, name: str = "P") -> list[Any] | None:
     """Column names of a data frame or pyarrow table with columns, else None; no two may be the same."""
     if hasattr(P, "column_names") and hasattr(P, "schema"):
         names = list(P.column_names)
@@ -93,7 +96,7 @@ def column_names(P, name="P"):
     return None if unnamed else names
 
 
-def weights(sample_weight, n_rows):
+def weights(sample_weight: ArrayLike | None, n_rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:
     """(weights of the rows kept or None, boolean mask of the rows kept or None)."""
     if sample_weight is None:
         return None, None
@@ -117,13 +120,13 @@ def weights(sample_weight, n_rows):
     return (out, None) if kept.all() else (out[kept], kept)
 
 
-def require_pairs(weight, what):
+def require_pairs(weight: np.ndarray | None, what: str) -> None:
     """Raise InputError where several rows were given weights that add up to no more than one row, for ``what`` compares rows."""
     if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
         raise InputError(f"sample_weight must add up to more than 1 for {what}; got {weight.sum():g} over {len(weight)} rows; {REPEAT}.")
 
 
-def rows_named(X, name, n_rows):
+def rows_named(X: Any, name: str, n_rows: int) -> Any:
     """X untouched, once its number of rows is right and no entry is masked."""
     if X is None:
         return None
@@ -133,7 +136,7 @@ def rows_named(X, name, n_rows):
     return X
 
 
-def scores(score, name="score", domain="real"):
+def scores(score: ArrayLike, name: str = "score", domain: Literal["unit", "real"] = "real") -> np.ndarray:
     """(n,) float64 finite scores, inside [0, 1] for the "unit" domain."""
     out = to_array(score, name).astype(np.float64)
     if out.ndim != 1:
@@ -151,7 +154,7 @@ def scores(score, name="score", domain="real"):
     return np.minimum(out, 1.0) if domain == "unit" else out
 
 
-def binary_outcomes(correct, n_rows):
+def binary_outcomes(correct: ArrayLike, n_rows: int) -> np.ndarray:
     """(n,) float64 of zeros and ones."""
     out = to_array(correct, "correct").astype(np.float64)
     if out.shape != (n_rows,):

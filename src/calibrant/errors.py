@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from typing import Any
 
 __all__ = [
     "CalibrationWarning",
@@ -46,7 +47,7 @@ class OldNameWarning(CalibrationWarning, DeprecationWarning):
     """
 
 
-def warn(message, category=CalibrationWarning):
+def warn(message: str, category: type[Any] = CalibrationWarning) -> None:
     """Warn at the line of the user's own code, however deep inside calibrant the reason is found."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "calibrant":

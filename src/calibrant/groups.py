@@ -1,8 +1,9 @@
 """Groups of rows: labels of any kind, missing ones and crossings of several columns among them, become names and numbers."""
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Groups:
         return [text if count[text] == 1 else repr(name) for text, name in zip(plain, self.names.tolist(), strict=True)]
 
 
-def read_groups(groups, record) -> Groups:
+def read_groups(groups: Sequence[Any], record: Any) -> Groups:
     """The groups of a record's rows.
 
     Parameters

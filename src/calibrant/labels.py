@@ -1,9 +1,10 @@
 """Labels of rows and of columns: what users call their classes becomes positions."""
 
-from collections.abc import Hashable
-from typing import NoReturn
+from collections.abc import Hashable, Iterable
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import plain_array
 from calibrant.errors import InputError
@@ -11,7 +12,7 @@ from calibrant.errors import InputError
 __all__ = ["array_of", "class_array", "encode_labels", "is_indicator", "is_missing", "is_number", "label_array", "label_key", "places"]
 
 
-def class_array(classes, n_classes):
+def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
     """Class labels in column order as an array (object dtype unless they are all of one simple kind), or None."""
     if classes is None:
         return None
@@ -28,7 +29,7 @@ def class_array(classes, n_classes):
     return array_of(listed)
 
 
-def array_of(values):
+def array_of(values: Iterable[Any]) -> np.ndarray:
     """The values as an array that keeps each as it is; of texts or numbers alone, an array of them."""
     kinds = {type(v) for v in values}
     if len(kinds) == 1 and kinds <= {int, str, bool, float}:
@@ -36,7 +37,9 @@ def array_of(values):
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False) -> tuple[np.ndarray, np.ndarray | None]:
+def encode_labels(
+    y: ArrayLike, classes: np.ndarray | None, n_rows: int | None, n_classes: int, *, name: str = "y", swapped_hint: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans. Returns (labels, classes).
 
     Where no class is named by a number, whole numbers 0..K-1 are positions too; where one is, numbers are names.
@@ -65,7 +68,7 @@ def encode_labels(y, classes, n_rows, n_classes, *, name="y", swapped_hint=False
     )
 
 
-def label_array(y, name):
+def label_array(y: Any, name: str) -> np.ndarray:
     """Labels as an array that keeps each label as it is: NumPy would turn [1, "a"] into strings and tuples into columns."""
     if isinstance(y, list | tuple):
         kinds = {type(v) for v in y}
@@ -75,7 +78,7 @@ def label_array(y, name):
     return labels if labels.dtype.kind in "OUSfiub" else labels.astype(object)
 
 
-def is_missing(label):
+def is_missing(label: Any) -> bool:
     """Whether a label says that there is none: None, NaN, NaT, or pandas' NA."""
     return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float | np.floating) and label != label)
 
@@ -118,7 +121,7 @@ def _refuse_columns(labels, name) -> NoReturn:
     )
 
 
-def is_indicator(labels) -> bool:
+def is_indicator(labels: np.ndarray) -> bool:
     """Whether labels in columns are only 0 and 1 (or False and True)."""
     try:
         return bool(np.isin(np.asarray(labels, dtype=np.float64), (0.0, 1.0)).all())
@@ -142,7 +145,7 @@ def _positions(labels, n_classes):
     return None if codes is None or (len(codes) and (codes.min() < 0 or codes.max() >= n_classes)) else codes
 
 
-def is_number(label) -> bool:
+def is_number(label: Any) -> bool:
     """Whether a value is a number, be it as text, as the columns of polars frames are."""
     try:
         float(label)
@@ -173,7 +176,7 @@ def _unique(labels, name):
     return list(seen), inverse
 
 
-def places(labels, classes) -> list[int]:
+def places(labels: Iterable[Any], classes: Iterable[Any]) -> list[int]:
     """Where each label is among the classes, -1 where it is not: first by value (1, 1.0 and True are one class), then by its text.
 
     Files and frames keep a class as text that was a number elsewhere, so texts are those of the value, and of a truth value's number too.
@@ -192,7 +195,7 @@ def places(labels, classes) -> list[int]:
     return [text.get(str(key), text.get(_number_text(key), -1)) if k < 0 else k for key, k in zip(own, found, strict=True)]
 
 
-def label_key(label):
+def label_key(label: Any) -> Hashable:
     """Labels that compare equal share a key: NumPy scalars and whole floats as Python numbers."""
     label = label.item() if isinstance(label, np.generic) else label
     return int(label) if isinstance(label, float) and label.is_integer() else label

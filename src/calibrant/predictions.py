@@ -3,12 +3,13 @@
 Everything public that takes classification predictions reads them here, once; code below trusts the record.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
@@ -16,7 +17,10 @@ from calibrant.errors import InputError
 from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
 from calibrant.rows import take_rows
 
-__all__ = ["Predictions", "read", "reference_pair"]
+__all__ = ["Inputs", "Predictions", "read", "reference_pair"]
+
+#: What predictions of classes are given as.
+Inputs = Literal["probability", "logit"]
 
 #: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in: that of bfloat16, float16, others.
 ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
@@ -30,7 +34,7 @@ BLOCK_ROWS = 65_536
 BLOCK_ENTRIES = 131_072
 #: Up to this many classes, looking for the largest class by class is faster than row by row.
 FEW_CLASSES = 32
-INPUTS = ("probability", "logit")
+INPUTS = get_args(Inputs)
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class Predictions:
         out[np.arange(len(self)), self.labels] = 1.0
         return out
 
-    def take(self, rows) -> "Predictions":
+    def take(self, rows: Any) -> "Predictions":
         """The same record for some of the rows (indices, mask or slice)."""
         X = self.X
         if X is not None:
@@ -207,23 +211,23 @@ class Predictions:
         """The record without ``X``, for a calibrator that does not use it."""
         return replace(self, X=None)
 
-    def gathered(self, parts, rows) -> np.ndarray:
+    def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
         """(n, K) calibrated probabilities from those of several fits, ``parts[k]`` of ``rows[k]``; NaN in the rows of none."""
         out = np.full(self.values.shape, np.nan)
         for part, held_out in zip(parts, rows, strict=True):
             out[held_out] = part
         return out
 
-    def recalibrated(self, result, output="probability") -> "Predictions":
+    def recalibrated(self, result: ArrayLike, output: str = "probability") -> "Predictions":
         """The same rows with calibrated probabilities, (n, K); where the ``output`` is "confidence" they keep the model's own label."""
         own = self.predicted if output == "confidence" else None
         return replace(self, values=np.asarray(result, dtype=np.float64), kind="probability", resolution=2.0**-52, own=own)
 
-    def agrees_with(self, other) -> bool:
+    def agrees_with(self, other: "Predictions") -> bool:
         """Whether both say the same of all rows, up to rounding."""
         return bool(np.abs(self.probabilities - other.probabilities).max() < 1e-12)
 
-    def per_row(self, values) -> np.ndarray:
+    def per_row(self, values: np.ndarray) -> np.ndarray:
         """An array given for the rows of the input, without the rows of weight 0 that were dropped."""
         return values if self.kept is None else values[self.kept]
 
@@ -256,7 +260,8 @@ def _largest_probability(block):
 
 
 def read(
-    P, y=None, *, inputs="probability", classes=None, sample_weight=None, X=None, reference=None, check_values=True
+    P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, check_values: bool = True,
 ) -> Predictions:  # fmt: skip
     """Check predictions (and labels) and return them as a :class:`Predictions` record.
 
@@ -297,8 +302,7 @@ def read(
         raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
     if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
         raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
-    names = column_names(P)
-    values = to_array(P, "P")
+    names, values = column_names(P), to_array(P, "P")
     epsilon = resolution(P, values)
     values = values.astype(np.float64) if values.dtype == np.float16 else values
     values, one_column = _two_columns(values, inputs)
@@ -410,11 +414,11 @@ def _looks_like_labels(values, one_column):
     return one_column and bool(np.isin(values[:, 1], (0.0, 1.0)).all())
 
 
-def reference_pair(reference):
+def reference_pair(reference: Any) -> tuple[Any, Any]:
     """(X_train, y_train) of what was given as the model's training data."""
     if not (isinstance(reference, tuple | list) and len(reference) == 2):
         raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
-    return reference
+    return reference[0], reference[1]
 
 
 def _reference(reference, record):

@@ -1,17 +1,19 @@
 """Rows of whatever holds features, labels or fit arguments."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 __all__ = ["n_rows", "take_optional", "take_rows"]
 
 
-def n_rows(X):
+def n_rows(X: Any) -> int:
     """Number of rows of an array, sparse matrix, data frame or list."""
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
-def take_rows(X, rows):
+def take_rows(X: Any, rows: np.ndarray) -> Any:
     """Some rows, by position, of an array, sparse matrix, pandas or polars object, pyarrow table, or list; the same kind of object."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
@@ -24,7 +26,7 @@ def take_rows(X, rows):
     return [X[i] for i in np.asarray(rows).tolist()]
 
 
-def take_optional(values, rows, total):
+def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[str, Any]:
     """Fit arguments for some rows: those with one entry a row are cut, the others are passed on as they are."""
     out = {}
     for name, value in values.items():

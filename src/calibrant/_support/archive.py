@@ -3,6 +3,7 @@
 import hashlib
 import io
 import zipfile
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,13 @@ class CheckedArchive:
     Names must be distinct and the declared sizes within the limits, for which ``max_bytes`` stands where it is given.
     """
 
-    def __init__(self, file, max_bytes=None):
+    archive: Any
+    digest: Any
+
+    def __init__(self, file: Any, max_bytes: int | None = None) -> None:
         self.archive, self.digest = zipfile.ZipFile(file), hashlib.sha256()
         size, infos = file.seek(0, io.SEEK_END), self.archive.infolist()
-        self.found = {info.filename: info for info in infos}
+        self.found: dict[str, Any] = {info.filename: info for info in infos}
         if len(self.found) < len(infos):
             raise SavedFileError("holds two parts of one name, which no calibrant writes; save the calibrator again.")
         odd = [info.filename for info in infos if info.compress_type not in COMPRESSIONS]
@@ -39,14 +43,14 @@ class CheckedArchive:
             raise SavedFileError(f"declares parts that cannot be in its {size:,} bytes; it is damaged: save the calibrator again.")
         _require(sum(info.file_size for info in infos), max(LARGEST, RATIO * size), max_bytes, "", size)
 
-    def manifest(self, max_bytes=None) -> bytes:
+    def manifest(self, max_bytes: int | None = None) -> bytes:
         """The text of the manifest, within its own limits."""
         info = self.found[MANIFEST]
         limit = max(LARGEST_MANIFEST, MANIFEST_RATIO * info.compress_size)
         _require(info.file_size, limit, max_bytes, "a manifest of ", info.compress_size)
         return self._read(MANIFEST)
 
-    def array(self, name) -> np.ndarray:
+    def array(self, name: str) -> np.ndarray:
         """An array by its name; its header must ask for the bytes that follow it, before memory is taken for them."""
         data = self._read(f"{name}.npy")
         self.digest.update(data)

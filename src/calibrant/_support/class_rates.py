@@ -1,10 +1,14 @@
 """Per predicted class: how many were right and wrong, the rate to fall back on, and the warning that says so."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibrant.errors import SparseDataWarning, warn
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
 
 __all__ = ["MIN_ROWS", "ClassRates"]
 
@@ -20,25 +24,25 @@ class ClassRates:
     wrong: np.ndarray
 
     @classmethod
-    def count(cls, record):
+    def count(cls, record: "Predictions") -> "ClassRates":
         """Of a record with labels."""
         right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=record.n_classes)
         total = np.bincount(record.predicted, weights=record.weights, minlength=record.n_classes)
         return cls(right, total - right)
 
     @property
-    def enough(self):
+    def enough(self) -> np.ndarray:
         """(K,) bool: at least MIN_ROWS right and as many wrong."""
         return (self.right >= MIN_ROWS) & (self.wrong >= MIN_ROWS)
 
     @property
-    def shrunk(self):
+    def shrunk(self) -> np.ndarray:
         """(K,) the rate of right rows, (right + 1/2) / (n + 1); that of all rows for a class never predicted."""
         total = self.right + self.wrong
         overall = (self.right.sum() + 0.5) / (total.sum() + 1.0)
         return np.where(total > 0.0, (self.right + 0.5) / (total + 1.0), overall)
 
-    def warn(self, classes):
+    def warn(self, classes: np.ndarray) -> None:
         """One SparseDataWarning that names the classes without enough rows; none when all have them."""
         sparse = np.flatnonzero(~self.enough)
         if not len(sparse):

@@ -9,7 +9,7 @@ from calibrant.errors import OldNameWarning, warn
 
 __all__ = ["RenamedAttribute", "renamed_arguments", "renamed_value", "warn_renamed"]
 
-Function = TypeVar("Function", bound=Callable)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def warn_renamed(old: str, new: str, since: str) -> None:
@@ -79,7 +79,11 @@ class RenamedAttribute:
     'ece'
     """
 
-    def __init__(self, new: str, since: str):
+    old: str
+    new: str
+    since: str
+
+    def __init__(self, new: str, since: str) -> None:
         self.new, self.since = new, since
 
     def __set_name__(self, owner, name):

@@ -4,9 +4,11 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2s
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -18,7 +20,7 @@ __all__ = ["replacing", "target"]
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-def target(path, *, overwrite: bool = False) -> Path:
+def target(path: Path, *, overwrite: bool = False) -> Path:
     """The file that writing to ``path`` makes or replaces: behind a symbolic link what it points at, so that the link itself stays.
 
     Raises
@@ -44,7 +46,7 @@ def target(path, *, overwrite: bool = False) -> Path:
 
 
 @contextmanager
-def replacing(path, *, overwrite: bool = False):
+def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
     """A temporary path beside ``path`` that takes its place when the block ends well, and is removed when it does not.
 
     What a killed run has left of the same file is removed first; a run that still writes holds a lock, and is left alone.

@@ -1,13 +1,14 @@
 """Reading an npy stream that may not be what it says."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 __all__ = ["read_npy"]
 
 
-def read_npy(file, size, kinds=None):
+def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
     """The array of a stream of ``size`` bytes, once its header asks for just the bytes that follow it: no memory is taken before.
 
     Parameters

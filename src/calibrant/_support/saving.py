@@ -37,16 +37,16 @@ class Saved:
     #: Names of attributes in files older than a rename: old name -> (name, old value -> value).
     renamed_state: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own(cls)
 
-    def save(self, path, *, overwrite: bool = False) -> Path:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
         return save(self, path, overwrite=overwrite)
 
 
-def save(obj, path, *, overwrite=False) -> Path:
+def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fitted object to one file; see :func:`load`."""
     arrays: dict[str, np.ndarray] = {}
     node = _encode(obj, arrays, type(obj).__name__)
@@ -68,7 +68,7 @@ def _finished(digest, node):
     return digest.hexdigest()
 
 
-def load(path, *, max_bytes=None):
+def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     """Read an object written by ``save``; nothing in the file is executed.
 
     Parameters

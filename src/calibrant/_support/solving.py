@@ -4,8 +4,12 @@ The solvers call many small matrix products. Threads of the library that wait fo
 more where other processes share the cores; the blocks of rows have a thread pool of their own.
 """
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Lock
+from typing import Any
+
+import numpy as np
 
 from calibrant._kernels.newton import minimise
 from calibrant._support.extras import import_extra
@@ -17,14 +21,14 @@ _turn = Lock()
 _state: dict = {"controller": None}
 
 
-def solve(objective, start):
+def solve(objective: Callable[..., Any], start: np.ndarray) -> tuple[np.ndarray, str, float]:
     """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra."""
     with one_blas_thread():
         return minimise(objective, start)
 
 
 @contextmanager
-def one_blas_thread():
+def one_blas_thread() -> Iterator[Any]:
     """Limit BLAS to one thread inside the block.
 
     The limit is the whole process's: inside another such block, of this thread or another, nothing is changed.

@@ -46,7 +46,7 @@ def _parts(value):
         yield from _parts(vars(value))
 
 
-def require_valid(values, shape, low=-np.inf, high=np.inf) -> None:
+def require_valid(values: np.ndarray, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> None:
     """ValueError unless the values are finite numbers of this shape within the limits."""
     values = np.asarray(values)
     if values.shape != shape or values.dtype.kind != "f" or not np.isfinite(values).all() or (values < low).any() or (values > high).any():

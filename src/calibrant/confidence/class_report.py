@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.intervals import beta_interval
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.kinds import require_calibrator
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["ClassReport", "class_report"]
 
@@ -41,7 +42,10 @@ class ClassReport(Record):
     bandwidth: np.ndarray
 
 
-def class_report(y_true, P, *, calibrator=None, level=0.95, sample_weight=None, classes=None, inputs="probability") -> ClassReport:
+def class_report(
+    y_true: ArrayLike, P: ArrayLike, *, calibrator: Calibrator | None = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> ClassReport:  # fmt: skip
     r"""Counts, Conf\ :sub:`1` with its interval, and the method used, for each predicted class.
 
     Parameters

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._kernels.groups import rows_by_group
@@ -15,6 +16,7 @@ from calibrant.errors import InputError
 from calibrant.maps.histogram_binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.kernel_density import KernelDensity
+from calibrant.predictions import Inputs, Predictions
 from calibrant.signals.top_probability import TopProbability
 
 __all__ = ["ConfidenceCalibrator"]
@@ -63,12 +65,15 @@ class ConfidenceCalibrator(Calibrator):
 
     older_defaults: ClassVar[dict[str, Any]] = {"per_class": False}
 
-    def __init__(self, *, signal=None, map=None, per_class=None, inputs="probability", classes=None):
-        self.signal = signal
-        self.map = map
-        self.per_class = per_class
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(
+        self, *, signal: Signal | None = None, map: Map | None = None, per_class: bool | None = None, inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.signal: Signal | None = signal
+        self.map: Map | None = map
+        self.per_class: bool | None = per_class
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -95,10 +100,10 @@ class ConfidenceCalibrator(Calibrator):
     def _fit(self, record):
         signal = self._unfitted_signal()
         _check_domains(signal, self._template())
-        self.signal_ = fitted_signal(signal, record)
+        self.signal_: Signal = fitted_signal(signal, record)
         self.fit_scores(record, self.signal_.score_record(record))
 
-    def fit_scores(self, record, score):
+    def fit_scores(self, record: Predictions, score: np.ndarray) -> None:
         """What comes after the signal: the map, or one a class, from the signal's scores of the record, (n,)."""
         template = self._template()
         self.map_, self.maps_, self.rate_ = None, {}, None
@@ -106,13 +111,13 @@ class ConfidenceCalibrator(Calibrator):
         if per_class:
             self._fit_classes(template, record, score)
         else:
-            self.map_ = clone(template).fit_checked(score, record.correct, record.weight)
-            self.status_ = self.map_.status_
+            self.map_: Map | None = clone(template).fit_checked(score, record.correct, record.weight)
+            self.status_: str = self.map_.status_
 
     def _fit_classes(self, template, record, score):
         rates = ClassRates.count(record)
         rates.warn(record.classes)
-        self.rate_ = rates.shrunk
+        self.rate_: np.ndarray | None = rates.shrunk
         enough = np.flatnonzero(rates.enough)
         if len(enough):
             place = np.full(record.n_classes, -1)
@@ -120,9 +125,9 @@ class ConfidenceCalibrator(Calibrator):
             group = place[record.predicted]
             own = group >= 0
             rows = score[own], record.correct[own], record.weights[own], group[own]
-            self.maps_ = dict(zip(enough.tolist(), template.fit_groups(*rows, len(enough)), strict=True))
+            self.maps_: dict[int, Map] = dict(zip(enough.tolist(), template.fit_groups(*rows, len(enough)), strict=True))
 
-    def map_of(self, k):
+    def map_of(self, k: int | None) -> Map | None:
         """The fitted map of the class at position k: its own or the one for all; None where it has a constant rate."""
         return self.maps_.get(k) if self.map_ is None else self.map_
 

@@ -1,8 +1,10 @@
 """Confidence from the training set: how separated the predicted class is, alone or beside the model's score."""
 
 from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
@@ -14,6 +16,7 @@ from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
+from calibrant.predictions import Inputs
 from calibrant.signals.fast_separation import FastSeparation
 
 __all__ = ["GeometricCalibrator"]
@@ -86,15 +89,16 @@ class GeometricCalibrator(Calibrator):
     """
 
     def __init__(
-        self, mode="combined", *, signal=None, map=None, unweighted=False, per_class=False, inputs="probability", classes=None
-    ):  # fmt: skip
-        self.mode = mode
-        self.signal = signal
-        self.map = map
-        self.unweighted = unweighted
-        self.per_class = per_class
-        self.inputs = inputs
-        self.classes = classes
+        self, mode: Literal["combined", "paper"] = "combined", *, signal: str | Signal | None = None, map: Map | None = None,
+        unweighted: bool = False, per_class: bool = False, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.mode: Literal["combined", "paper"] = mode
+        self.signal: str | Signal | None = signal
+        self.map: Map | None = map
+        self.unweighted: bool = unweighted
+        self.per_class: bool = per_class
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -123,7 +127,7 @@ class GeometricCalibrator(Calibrator):
         """Bytes of the training set as kept."""
         return self.signal_.nbytes_
 
-    def add(self, X, y):
+    def add(self, X: Any, y: ArrayLike) -> Self:
         """Add training points to the fitted signal, in place; what was fitted on the validation rows stays.
 
         Parameters
@@ -166,20 +170,20 @@ class GeometricCalibrator(Calibrator):
             self.calibrator_.fit_scores(replace(record, weight=each), score)
         self.signal_, self.rate_ = self.calibrator_.signal_, self.calibrator_.rate_
         self.coefficients_ = self.limits_ = None
-        self.status_ = getattr(self.calibrator_, "status_", "exact")
+        self.status_: str = getattr(self.calibrator_, "status_", "exact")
 
     def _fit_combined(self, record):
         self.calibrator_ = self.rate_ = None
-        self.signal_ = fitted_signal(self._unfitted_signal(), record)
-        self.limits_ = inner_limits(record.confidence, record.weights.sum())
+        self.signal_: Any = fitted_signal(self._unfitted_signal(), record)
+        self.limits_: tuple[float, float] | None = inner_limits(record.confidence, record.weights.sum())
         columns = self._columns(record)
         if not self.per_class:
             self.coefficients_, self.status_ = _fit_rows(columns, record.correct, record.weights)
             return
         rates = ClassRates.count(record)
         rates.warn(record.classes)
-        self.rate_ = rates.shrunk
-        self.coefficients_ = np.full((record.n_classes, 4), np.nan)
+        self.rate_: np.ndarray | None = rates.shrunk
+        self.coefficients_: np.ndarray | None = np.full((record.n_classes, 4), np.nan)
         for k in np.flatnonzero(rates.enough):
             own = record.predicted == k
             self.coefficients_[k], status = _fit_rows(columns[own], record.correct[own], record.weights[own])

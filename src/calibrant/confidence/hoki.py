@@ -1,6 +1,9 @@
 """Hoki: confidence from how often the label survives noise, calibrated bin by bin until the bins stand still."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
 from calibrant.contracts.calibrator import Calibrator
@@ -8,6 +11,7 @@ from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
+from calibrant.predictions import Inputs
 from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["HokiCalibrator"]
@@ -85,14 +89,22 @@ class HokiCalibrator(Calibrator):
     True
     """
 
-    def __init__(self, *, signal=None, n_bins=15, max_iter=20, start="accuracy", stop="repeated", inputs="probability", classes=None):
-        self.signal = signal
-        self.n_bins = n_bins
-        self.max_iter = max_iter
-        self.start = start
-        self.stop = stop
-        self.inputs = inputs
-        self.classes = classes
+    alpha_: np.ndarray
+    beta_: np.ndarray
+    n_iter_: int
+    status_: str
+
+    def __init__(
+        self, *, signal: Signal | None = None, n_bins: int = 15, max_iter: int = 20, start: Literal["accuracy", "confidence"] = "accuracy",
+        stop: Literal["repeated", "unchanged"] = "repeated", inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.signal: Signal | None = signal
+        self.n_bins: int = n_bins
+        self.max_iter: int = max_iter
+        self.start: Literal["accuracy", "confidence"] = start
+        self.stop: Literal["repeated", "unchanged"] = stop
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -114,9 +126,9 @@ class HokiCalibrator(Calibrator):
         signal = self._unfitted_signal()
         if signal.tags.domain != "unit":
             raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives any real score.")
-        self.signal_ = fitted_signal(signal, record)
+        self.signal_: Signal = fitted_signal(signal, record)
         gamma = self.signal_.score_record(record)
-        self.accuracy_ = float(record.weights @ record.correct / record.weights.sum())
+        self.accuracy_: float = float(record.weights @ record.correct / record.weights.sum())
         alphas, betas, self.status_ = self._iterate(self._first(record), gamma, record.correct, record.weights)
         self.alpha_, self.beta_, self.n_iter_ = np.array(alphas), np.array(betas), len(alphas)
 

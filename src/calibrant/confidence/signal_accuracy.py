@@ -1,8 +1,10 @@
 """How often predictions are right over a signal, and what the two usual maps make of it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
@@ -13,7 +15,7 @@ from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["SignalAccuracy", "SignalBins", "SignalFits", "accuracy_over", "signal_accuracy"]
 
@@ -52,8 +54,9 @@ class SignalAccuracy:
 
 
 def signal_accuracy(
-    y_true, P, signal, *, n_bins=20, level=0.95, X=None, reference=None, sample_weight=None, classes=None, inputs="probability"
-) -> SignalAccuracy:
+    y_true: ArrayLike, P: ArrayLike, signal: Any, *, n_bins: int = 20, level: float = 0.95, X: Any = None, reference: Any = None,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> SignalAccuracy:  # fmt: skip
     """The share of right predictions over a signal: separation from the training set, label stability, or any other.
 
     Parameters
@@ -103,7 +106,7 @@ def signal_accuracy(
     return accuracy_over(signal, record, n_bins, level)
 
 
-def accuracy_over(signal, record, n_bins=20, level=0.95) -> SignalAccuracy:
+def accuracy_over(signal: Signal, record: Predictions, n_bins: int = 20, level: float = 0.95) -> SignalAccuracy:
     """The same of a fitted signal and a record with labels."""
     score = signal.score_record(record)
     rows = score, record.correct, record.weights

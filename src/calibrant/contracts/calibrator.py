@@ -4,20 +4,21 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from calibrant._kernels.softmax import share_rest
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["Calibrator", "require_fitted"]
 
 
-def require_fitted(estimator, attribute):
+def require_fitted(estimator: Any, attribute: str) -> None:
     """Raise NotFittedError, naming the class and the remedy, unless ``attribute`` is there."""
     if not hasattr(estimator, attribute):
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
@@ -36,9 +37,9 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     tags: ClassVar[Tags] = Tags()
 
-    def __init__(self, *, inputs: str = "probability", classes: Any = None):
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls) -> list["Calibrator"]:
@@ -48,7 +49,7 @@ class Calibrator(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, record: Predictions) -> None: ...
 
-    def fit(self, P, y, *, sample_weight=None, X=None, reference=None):
+    def fit(self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None) -> Self:
         """Fit on held-out predictions and the true labels.
 
         Parameters
@@ -101,8 +102,8 @@ class Calibrator(Saved, BaseEstimator, ABC):
             raise InputError("y must be the true labels, one a row; got None.")
         if tags.binary_only and record.n_classes != 2:
             raise InputError(f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}()).")
-        self.classes_ = record.classes
-        self.status_ = "exact"
+        self.classes_: np.ndarray = record.classes
+        self.status_: str = "exact"
 
     def _refuse_unused(self, **given):
         for name, value in given.items():
@@ -114,15 +115,15 @@ class Calibrator(Saved, BaseEstimator, ABC):
         self._refuse_unused(X=X)
         return read(P, inputs=self.inputs, classes=self.classes_, X=X)
 
-    def predict_proba(self, P, *, X=None) -> np.ndarray:
+    def predict_proba(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
         return self.predict_record(self._read(P, X))
 
-    def predict_confidence(self, P, *, X=None) -> np.ndarray:
+    def predict_confidence(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Probability that the model's own label (argmax of P) is right, (n,) float64."""
         return self.confidence_record(self._read(P, X))
 
-    def predict(self, P, *, X=None) -> np.ndarray:
+    def predict(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """The class of the largest calibrated probability, (n,)."""
         best = self.predict_proba(P, X=X).argmax(axis=1)
         return self.classes_[best]

@@ -15,11 +15,11 @@ __all__ = ["Record", "plain"]
 class Record:
     """Base of curve records: named columns of one length."""
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, list[Any]]:
         """The columns as lists, ready for JSON."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
-    def frame(self):
+    def frame(self) -> Any:
         """The columns as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of a curve", "frames")
         return pandas.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})

@@ -1,13 +1,15 @@
 """The template of a map: a score to the probability of being correct."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
@@ -36,7 +38,7 @@ class Map(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _predict(self, score: np.ndarray) -> np.ndarray: ...
 
-    def fit(self, score, correct, *, sample_weight=None):
+    def fit(self, score: ArrayLike, correct: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit on scores (n,) and outcomes (n,) of 0 and 1; weight 2 means the row twice, weight 0 no row."""
         score = arrays.scores(score, domain=self.tags.domain)
         correct = arrays.binary_outcomes(correct, len(score))
@@ -45,19 +47,19 @@ class Map(Saved, BaseEstimator, ABC):
             score, correct = score[kept], correct[kept]
         return self.fit_checked(score, correct, weight)
 
-    def fit_checked(self, score, correct, weight=None):
+    def fit_checked(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray | None = None) -> Self:
         """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None."""
-        self.n_fit_ = float(len(score) if weight is None else weight.sum())
-        self.status_ = "exact"
+        self.n_fit_: float = float(len(score) if weight is None else weight.sum())
+        self.status_: str = "exact"
         self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
         return self
 
-    def fit_groups(self, score, correct, weight, group, n_groups) -> list["Map"]:
+    def fit_groups(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, group: np.ndarray, n_groups: int) -> list["Map"]:
         """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
         rows = rows_by_group(group, n_groups)
         return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
 
-    def predict(self, score) -> np.ndarray:
+    def predict(self, score: ArrayLike) -> np.ndarray:
         """Probability of being correct, (n,) float64 in [0, 1]."""
         require_fitted(self, "n_fit_")
         return self._predict(arrays.scores(score, domain=self.tags.domain))

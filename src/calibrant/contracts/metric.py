@@ -17,6 +17,7 @@ from calibrant.contracts.interval import Interval, require_level, require_resamp
 from calibrant.contracts.reading import read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
+from calibrant.predictions import Inputs
 
 __all__ = ["Interval", "Metric", "WholeMetric"]
 
@@ -65,7 +66,7 @@ class Metric:
     @renamed_arguments("0.1", mean="P")
     def __call__(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+        classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
     ) -> Any:  # fmt: skip
         """The metric's value, for (n, d) forecasts an array (d,); options are the fields of this object (see its class)."""
         metric = self.with_options(**options)
@@ -76,7 +77,7 @@ class Metric:
     def interval(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
         n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-        inputs: str = "probability", **options: Any,
+        inputs: Inputs = "probability", **options: Any,
     ) -> Any:  # fmt: skip
         """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a list of them.
 
@@ -90,7 +91,7 @@ class Metric:
     @renamed_arguments("0.1", mean="P")
     def state(
         self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None, inputs: str = "probability", **options: Any,
+        classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
     ) -> SumState:  # fmt: skip
         """What adds up: ``state(part 1) + state(part 2)`` finalises to the value of the whole; ``state()`` is the empty one."""
         metric = self.with_options(**options)
@@ -195,7 +196,7 @@ class Metric:
     def _resampled_value(self, record, weight) -> float:
         return float(self._value(replace(record, weight=weight).take(weight > 0)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__name__}({options})"
 

@@ -44,8 +44,8 @@ def read_for(
 
 
 def read_labelled(
-    y_true: ArrayLike, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: str = "probability", check_values: bool = True,
+    y_true: ArrayLike, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability",
+    check_values: bool = True,
 ) -> Predictions:  # fmt: skip
     """A record of predictions of classes that must have their labels; arguments in the order of metrics."""
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)

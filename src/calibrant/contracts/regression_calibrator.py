@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
@@ -81,9 +81,9 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
         self._check()
-        self.n_outputs_ = record.forecast.shape[1] if record.several else 0
+        self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
         learned = [self._fit_output(output) for output in record.outputs()]
-        self.status_ = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
+        self.status_: str = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
         for name in self.learns:
             setattr(self, name, _gathered([each[name] for each in learned], self.n_outputs_))
         return self

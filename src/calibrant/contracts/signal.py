@@ -4,12 +4,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.tags import SignalTags
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["Signal", "fitted_signal"]
 
@@ -23,9 +25,9 @@ class Signal(Saved, BaseEstimator, ABC):
 
     tags: ClassVar[SignalTags] = SignalTags()
 
-    def __init__(self, *, inputs: str = "probability", classes: Any = None):
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls) -> list["Signal"]:
@@ -38,14 +40,16 @@ class Signal(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _score(self, record: Predictions) -> np.ndarray: ...
 
-    def fit(self, P, y=None, *, sample_weight=None, X=None, reference=None):
+    def fit(
+        self, P: ArrayLike, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None
+    ) -> Self:
         """Learn what the signal needs (often nothing) from predictions, labels, features and the training set."""
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
         return self.fit_record(record)
 
     def fit_record(self, record: Predictions) -> Self:
         """``fit`` on a record that has been read already."""
-        self.classes_ = record.classes
+        self.classes_: np.ndarray = record.classes
         self._fit(record)
         return self
 
@@ -53,7 +57,7 @@ class Signal(Saved, BaseEstimator, ABC):
         """``score`` of a record that has been read already."""
         return self._score(record)
 
-    def score(self, P, *, X=None) -> np.ndarray:
+    def score(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""
         return self._score(read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X))
 

@@ -1,11 +1,14 @@
 """Sums over rows that add up: parts merged equal the whole, to the order of summation."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant.errors import InputError
+
+if TYPE_CHECKING:
+    from calibrant.contracts.metric import Metric
 
 __all__ = ["SumState"]
 
@@ -14,10 +17,10 @@ __all__ = ["SumState"]
 class SumState:
     """A metric's mergeable state: the metric with its options, and an array of sums; ``totals=None`` is the empty state."""
 
-    metric: Any
+    metric: "Metric"
     totals: np.ndarray | None = None
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> "SumState":
         if not isinstance(other, SumState):
             return NotImplemented
         if self.metric != other.metric:
@@ -28,7 +31,7 @@ class SumState:
             raise InputError(f"states add up over the same classes only; got sums of shape {self.totals.shape} and {other.totals.shape}.")
         return SumState(self.metric, self.totals + other.totals)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> "SumState":
         return self if other == 0 else NotImplemented
 
     def finalise(self) -> float:

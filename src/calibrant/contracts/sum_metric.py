@@ -65,6 +65,10 @@ class MeanMetric(SumMetric):
     def _finalise(self, totals):
         return quotient(totals[..., 1], totals[..., 0])
 
+    def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Analytic (low, high) from totals, with any leading axes: those of a mean are known."""
+        return self._limits(totals, level)
+
     def _limits(self, totals, level):
         n, mean = totals[..., 0], self._finalise(totals)
         variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)

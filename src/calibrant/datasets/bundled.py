@@ -18,7 +18,7 @@ class Dataset:
     y: np.ndarray
     classes: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.y)
 
 
@@ -50,7 +50,7 @@ def breast_cancer() -> Dataset:
 BUNDLED = {"digits": digits, "breast-cancer": breast_cancer}
 
 
-def three_parts(data: Dataset):
+def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal shares.
 
     Examples

@@ -15,7 +15,7 @@ def data_folder() -> Path:
     return Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 
 
-def stored(name: str) -> dict:
+def stored(name: str) -> dict[str, np.ndarray]:
     """The arrays of one stored file.
 
     Parameters

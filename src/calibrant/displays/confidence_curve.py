@@ -1,10 +1,19 @@
 """The confidence of each predicted class over its score, beside the histogram it must agree with and the densities behind it."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
-from calibrant.confidence.confidence_curve import confidence_curve
+from calibrant.confidence.confidence_curve import ConfidenceCurve, confidence_curve
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.displays.style import COLOURS, draw_axes, plain_text
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["ConfidenceCurveDisplay"]
 
@@ -45,14 +54,20 @@ class ConfidenceCurveDisplay:
     3.0
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: Any
+
+    def __init__(self, curve: ConfidenceCurve, *, name: str | None = None) -> None:
+        self.curve: ConfidenceCurve = curve
+        self.name: str | None = name
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, calibrator, target=None, *, n_bins=10, level=0.95, sample_weight=None, inputs=None, X=None, name=None, ax=None
-    ):
+        cls, y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95,
+        sample_weight: ArrayLike | None = None, inputs: Inputs | None = None, X: Any = None, name: str | None = None,
+        ax: "Axes | None" = None,
+    ) -> "ConfidenceCurveDisplay | None":  # fmt: skip
         """Compute and draw one class (default: all rows); parameters as for :func:`calibrant.confidence_curve`.
 
         None where no row is predicted as that class.
@@ -61,7 +76,10 @@ class ConfidenceCurveDisplay:
         return None if curve is None else cls(curve, name=name).plot(ax)
 
     @classmethod
-    def grid(cls, y_true, P, calibrator, *, columns=5, densities=True, figure=None, **options):
+    def grid(
+        cls, y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, *, columns: int = 5, densities: bool = True,
+        figure: "Figure | None" = None, **options: Any,
+    ) -> list["ConfidenceCurveDisplay"]:  # fmt: skip
         """One panel for each predicted class that occurs.
 
         Parameters
@@ -89,16 +107,16 @@ class ConfidenceCurveDisplay:
             ax.set_visible(False)
         return [cls(curve).plot(ax, densities=densities) for curve, ax in zip(curves, axes, strict=False)]
 
-    def plot(self, ax=None, *, densities=True):
+    def plot(self, ax: "Axes | None" = None, *, densities: bool = True) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "ConfidenceCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, points, bars = self.curve, self.curve.points, self.curve.bars
-        self.bars_ = ax.bar(
+        self.bars_: Any = ax.bar(
             bars.lower, bars.rate, width=bars.upper - bars.lower, align="edge", facecolor="none", edgecolor=COLOURS["muted"], linewidth=1
         )
         middle = 0.5 * (bars.lower + bars.upper)
-        self.intervals_ = ax.vlines(middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1)
+        self.intervals_: Any = ax.vlines(middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1)
         if curve.cloud:
             (self.line_,) = ax.plot(points.score, points.confidence, ".", color=COLOURS["main"], markersize=2)
         else:
@@ -107,7 +125,7 @@ class ConfidenceCurveDisplay:
         if bars.lower.min() >= 0.0 and bars.upper.max() <= 1.0:
             ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=(0, (4, 3)))
         ax.set(ylim=(0, 1.02), xlabel="Score", ylabel="Confidence")
-        self.densities_ax_ = self._draw_densities(ax) if densities else None
+        self.densities_ax_: Any = self._draw_densities(ax) if densities else None
         title = self.name or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, {curve.wrong:g} wrong"
         plain_text((self.densities_ax_ or ax).set_title(str(title), fontsize="small"))
         return self

@@ -1,9 +1,17 @@
 """The confidence histogram: how confident the model was when right and when wrong."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, log_counts, show_title
-from calibrant.metrics.curves.confidence_histogram import confidence_histogram
+from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram, confidence_histogram
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["ConfidenceHistogramDisplay"]
 
@@ -38,21 +46,25 @@ class ConfidenceHistogramDisplay:
     [0.0, 1.0]
     """
 
-    def __init__(self, histogram, *, name=None):
-        self.histogram = histogram
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+
+    def __init__(self, histogram: ConfidenceHistogram, *, name: str | None = None) -> None:
+        self.histogram: ConfidenceHistogram = histogram
+        self.name: str | None = name
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="answer", n_bins=20, sample_weight=None, classes=None, inputs="probability", name=None, ax=None,
-    ):  # fmt: skip
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: Any = None,
+    ) -> "ConfidenceHistogramDisplay":  # fmt: skip
         """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on."""
         histogram = confidence_histogram(
             y_true, P, target=target, n_bins=n_bins, sample_weight=sample_weight, classes=classes, inputs=inputs
         )
         return cls(histogram, name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "ConfidenceHistogramDisplay")
         self.ax_, self.figure_ = ax, ax.figure
@@ -60,8 +72,8 @@ class ConfidenceHistogramDisplay:
         half = 0.46 * (h.upper - h.lower)
         middle = 0.5 * (h.lower + h.upper)
         draw_grid(ax, "y")
-        self.right_ = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label="right")
-        self.wrong_ = ax.bar(middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label="wrong")
+        self.right_: Any = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label="right")
+        self.wrong_: Any = ax.bar(middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label="wrong")
         ax.set(xlim=(0, 1), xlabel="Confidence (probability of the predicted class)", ylabel="Rows (log scale)")
         log_counts(ax, np.max([h.right, h.wrong]))
         ax.legend(frameon=False, loc="upper left", fontsize="small")

@@ -1,8 +1,17 @@
 """Calibration over time: the error of each batch with its interval, and the evidence that it has changed."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from calibrant.monitoring.drift_curve import DriftCurve
+    from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["DriftDisplay"]
 
@@ -40,31 +49,38 @@ class DriftDisplay:
     ['Monday', 'Tuesday']
     """
 
-    def __init__(self, curve, threshold, *, name=None):
-        self.curve = curve
-        self.threshold = threshold
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: Any
+    evidence_: Any
+
+    def __init__(self, curve: "DriftCurve", threshold: float, *, name: str | None = None) -> None:
+        self.curve: DriftCurve = curve
+        self.threshold: float = threshold
+        self.name: str | None = name
 
     @classmethod
-    def from_monitor(cls, monitor, *, level=0.95, name=None, ax=None):
+    def from_monitor(
+        cls, monitor: "CalibrationMonitor", *, level: float = 0.95, name: str | None = None, ax: "Axes | None" = None
+    ) -> "DriftDisplay":
         """Draw what a :class:`calibrant.CalibrationMonitor` has seen; a level of the intervals, a title and the axes to draw on."""
         return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
 
-    def frame(self):
+    def frame(self) -> Any:
         """One row a batch, as a pandas data frame."""
         return self.curve.frame()
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "DriftDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, place = self.curve, np.arange(len(self.curve.time))
         draw_grid(ax)
-        self.bands_ = ax.vlines(place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
+        self.bands_: Any = ax.vlines(place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
         (self.line_,) = ax.plot(place, curve.error, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
         ax.set(ylim=(0, None), ylabel="Calibration error")
         ax.tick_params(labelbottom=False)
-        self.evidence_ax_ = self._draw_evidence(ax, place)
+        self.evidence_ax_: Any = self._draw_evidence(ax, place)
         self._draw_alarm(place)
         show_title(ax, name or self.name)
         return self
@@ -72,7 +88,7 @@ class DriftDisplay:
     def _draw_evidence(self, ax, place):
         below = _axes_below(ax)
         draw_grid(below)
-        self.limit_ = below.axhline(np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        self.limit_: Any = below.axhline(np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         (self.evidence_,) = below.plot(place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4)
         below.set(ylabel="Evidence (log10)", xlabel="Time")
         shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 4)).round().astype(int))
@@ -81,7 +97,7 @@ class DriftDisplay:
 
     def _draw_alarm(self, place):
         """A line through both axes at the first batch with the alarm on."""
-        self.alarm_ = [
+        self.alarm_: list[Any] = [
             axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
             for axes in (self.ax_, self.evidence_ax_)
             if self.curve.alarm.any()

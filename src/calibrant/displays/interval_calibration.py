@@ -1,7 +1,15 @@
 """The interval calibration plot: seen against claimed coverage."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.metrics.curves.interval_curve import interval_curve
+from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["IntervalCalibrationDisplay"]
 
@@ -30,29 +38,43 @@ class IntervalCalibrationDisplay:
 
     Examples
     --------
-    >>> from calibrant.metrics import interval_curve
+    >>> from calibrant.metrics import IntervalCurve, interval_curve
     >>> display = IntervalCalibrationDisplay(interval_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
     >>> len(display.curve.level) > 0
     True
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: IntervalCurve, *, name: str | None = None) -> None:
+        self.curve: IntervalCurve = curve
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, mean, std=None, *, name=None, ax=None, **options):
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        mean: Any,
+        std: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> "IntervalCalibrationDisplay":
         """Compute and draw; parameters as for :func:`calibrant.metrics.interval_curve`, a title and the axes to draw on."""
         return cls(interval_curve(y_true, mean, std, **options), name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "IntervalCalibrationDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve = self.curve
         draw_grid(ax)
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        self.band_ = ax.fill_between(curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        self.band_: Any = ax.fill_between(curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
         (self.line_,) = ax.plot(curve.level, curve.coverage, color=COLOURS["main"], linewidth=1.4)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Coverage claimed", ylabel="Coverage seen")
         show_title(ax, name or self.name)

@@ -1,7 +1,16 @@
 """The isotonic (CORP) reliability diagram: no bins to choose."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.metrics.curves.isotonic_curve import isotonic_curve
+from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_curve
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["IsotonicCurveDisplay"]
 
@@ -38,26 +47,32 @@ class IsotonicCurveDisplay:
     [0.0, 0.5, 0.5, 1.0]
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: IsotonicCurve, *, name: str | None = None) -> None:
+        self.curve: IsotonicCurve = curve
+        self.name: str | None = name
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="answer", level=0.95, random_state=0, sample_weight=None, classes=None, inputs="probability", name=None,
-        ax=None,
-    ):  # fmt: skip
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", level: float = 0.95, random_state: int = 0,
+        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
+        ax: Any = None,
+    ) -> "IsotonicCurveDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on."""
         options = {"sample_weight": sample_weight, "classes": classes, "inputs": inputs}
         return cls(isotonic_curve(y_true, P, target=target, level=level, random_state=random_state, **options), name=name).plot(ax)
 
-    def plot(self, ax=None, *, colour="main", label=None):
+    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
         ax = draw_axes(ax, "IsotonicCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        self.band_ = ax.fill_between(c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0)
+        self.band_: Any = ax.fill_between(c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0)
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5, label=label)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Score", ylabel="Recalibrated")

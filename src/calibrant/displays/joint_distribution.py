@@ -1,10 +1,17 @@
 """The joint distribution of true and predicted classes, and both its normalisations, side by side."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
 from calibrant.displays.style import COLOURS, plain_text
-from calibrant.metrics.curves.joint_distribution import joint_distribution
+from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["JointDistributionDisplay"]
 
@@ -43,17 +50,23 @@ class JointDistributionDisplay:
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    def __init__(self, joint, *, name=None):
-        self.joint = joint
-        self.name = name
+    figure_: Any
+    axes_: np.ndarray
+
+    def __init__(self, joint: JointDistribution, *, name: str | None = None) -> None:
+        self.joint: JointDistribution = joint
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, P, *, sample_weight=None, classes=None, inputs="probability", name=None, figure=None):
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        inputs: Inputs = "probability", name: str | None = None, figure: "Figure | None" = None,
+    ) -> "JointDistributionDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a title and the figure to draw on."""
         joint = joint_distribution(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
         return cls(joint, name=name).plot(figure)
 
-    def plot(self, figure=None):
+    def plot(self, figure: "Figure | None" = None) -> Self:
         """Draw the three tables on ``figure`` (default: a new one) and return itself."""
         side = 0.9 + 0.34 * min(len(self.joint.classes), NUMBERED)
         if figure is None:

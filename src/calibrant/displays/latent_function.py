@@ -1,8 +1,15 @@
 """The latent function of Gaussian-process calibration over its prior mean, with the scores it was fitted on."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["LatentFunctionDisplay"]
 
@@ -43,13 +50,20 @@ class LatentFunctionDisplay:
     [0.2, 0.5, 0.8]
     """
 
-    def __init__(self, latent, *, scores=None, name=None):
-        self.latent = latent
-        self.scores = scores
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    prior_: Any
+    line_: Any
+
+    def __init__(self, latent: Any, *, scores: np.ndarray | None = None, name: str | None = None) -> None:
+        self.latent: Any = latent
+        self.scores: np.ndarray | None = scores
+        self.name: str | None = name
 
     @classmethod
-    def from_calibrator(cls, calibrator, P, *, n_points=200, level=0.95, name=None, ax=None):
+    def from_calibrator(
+        cls, calibrator: Any, P: ArrayLike, *, n_points: int = 200, level: float = 0.95, name: str | None = None, ax: "Axes | None" = None
+    ) -> "LatentFunctionDisplay":
         """Evaluate the latent function of a fitted calibrator over the range of P and draw it.
 
         Parameters
@@ -73,7 +87,7 @@ class LatentFunctionDisplay:
         points = np.linspace(scores.min(), scores.max(), n_points)
         return cls(calibrator.latent(points, level=level), scores=np.unique(scores), name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw the prior mean, the posterior mean, its band, and the scores; returns itself.
 
         Parameters
@@ -94,9 +108,11 @@ class LatentFunctionDisplay:
         (self.prior_,) = ax.plot(
             latent.score, latent.prior, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)), label="prior mean: as the model said"
         )
-        self.band_ = ax.fill_between(latent.score, latent.low, latent.high, color=COLOURS["main"], alpha=0.2, linewidth=0, label="band")
+        self.band_: Any = ax.fill_between(
+            latent.score, latent.low, latent.high, color=COLOURS["main"], alpha=0.2, linewidth=0, label="band"
+        )
         (self.line_,) = ax.plot(latent.score, latent.mean, color=COLOURS["main"], linewidth=1.6, label="latent mean")
-        self.ticks_ = None
+        self.ticks_: Any = None
         if self.scores is not None:
             ticks = np.asarray(self.scores, dtype=np.float64)
             (self.ticks_,) = ax.plot(

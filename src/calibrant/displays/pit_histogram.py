@@ -1,7 +1,15 @@
 """The PIT histogram: where outcomes fall in their predicted distributions."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.metrics.regression.pit_test import pit_histogram
+from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["PitHistogramDisplay"]
 
@@ -35,24 +43,36 @@ class PitHistogramDisplay:
     True
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+
+    def __init__(self, curve: PitHistogram, *, name: str | None = None) -> None:
+        self.curve: PitHistogram = curve
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, mean, std=None, *, name=None, ax=None, **options):
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        mean: Any,
+        std: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> "PitHistogramDisplay":
         """Compute and draw; parameters as for :func:`calibrant.metrics.pit_histogram`, a title and the axes to draw on."""
         return cls(pit_histogram(y_true, mean, std, **options), name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "PitHistogramDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve = self.curve
         draw_grid(ax)
         width = curve.upper - curve.lower
-        self.bars_ = ax.bar(curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8)
-        self.band_ = ax.axhspan(float(curve.low[0]), float(curve.high[0]), color=COLOURS["muted"], alpha=0.3, linewidth=0)
+        self.bars_: Any = ax.bar(curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8)
+        self.band_: Any = ax.axhspan(float(curve.low[0]), float(curve.high[0]), color=COLOURS["muted"], alpha=0.3, linewidth=0)
         ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         ax.set(xlim=(0, 1), xlabel="Predicted probability of a value below the outcome", ylabel="Density (1 if calibrated)")
         show_title(ax, name or self.name)

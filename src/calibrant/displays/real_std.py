@@ -1,10 +1,17 @@
 """Real against predicted standard deviation, row by row and on average."""
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.forecasts.read import read_forecast
-from calibrant.metrics.curves.real_std_curve import real_std_curve
+from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RealStdDisplay"]
 
@@ -47,15 +54,21 @@ class RealStdDisplay:
     True
     """
 
-    def __init__(self, curve, points=None, *, name=None):
-        self.curve = curve
-        self.points = points
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None) -> None:
+        self.curve: RealStdCurve = curve
+        self.points: np.ndarray | None = points
+        self.name: str | None = name
 
     @classmethod
     def from_predictions(
-        cls, y_true, mean, std=None, *, true_std=None, n_points=1000, random_state=0, name=None, ax=None, sample_weight=None, **options
-    ):  # fmt: skip
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, true_std: np.ndarray | None = None, n_points: int = 1000,
+        random_state: int = 0, name: str | None = None, ax: "Axes | None" = None, sample_weight: ArrayLike | None = None, **options: Any,
+    ) -> "RealStdDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
         many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
         curve = real_std_curve(y_true, mean, std, sample_weight=sample_weight, **options)
@@ -64,22 +77,22 @@ class RealStdDisplay:
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "RealStdDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, muted = self.curve, COLOURS["muted"]
         draw_grid(ax)
-        self.reach_ = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
-        self.half_ = ax.fill_between(curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0)
+        self.reach_: Any = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
+        self.half_: Any = ax.fill_between(curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0)
         if self.points is not None:
-            self.points_ = ax.scatter(*self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True)
+            self.points_: Any = ax.scatter(*self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True)
         ends = [0.0, 1.05 * float(curve.std.max())]
         (self.diagonal_,) = ax.plot(ends, ends, color=muted, linewidth=1, linestyle=(0, (4, 3)))
         dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
-        self.seen_ = [ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)]
+        self.seen_: list[Any] = [ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)]
         self.seen_[0].set_label("Seen")
-        self.band_ = ax.fill_between(curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        self.band_: Any = ax.fill_between(curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
         (self.line_,) = ax.plot(curve.std, curve.real, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, label="Real std")
         ax.set(xlim=ends, ylim=[0.0, self._top()], xlabel="Predicted std (units of y)", ylabel="Absolute error and std (units of y)")
         ax.legend(loc="upper left", fontsize="small", frameon=False)

@@ -1,12 +1,18 @@
 """The reliability diagram: accuracy against confidence, with the uncertainty and the number of rows behind each point."""
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, log_counts, show_title
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability_curve import reliability_curve
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ReliabilityDisplay"]
 
@@ -51,16 +57,22 @@ class ReliabilityDisplay:
     [4.0]
     """
 
-    def __init__(self, curve, *, name=None, target="answer"):
-        self.curve = curve
-        self.name = name
-        self.target = target
+    ax_: Any
+    figure_: Any
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: Any, *, name: str | None = None, target: int | str = "answer") -> None:
+        self.curve: Any = curve
+        self.name: str | None = name
+        self.target: int | str = target
 
     @classmethod
     def from_predictions(
-        cls, y_true, P, *, target="answer", n_bins=15, strategy="width", band="wilson", level=0.95,
-        sample_weight=None, classes=None, inputs="probability", name=None, ax=None,
-    ):  # fmt: skip
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", n_bins: int = 15, strategy: str = "width", band: float = "wilson",
+        level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+        name: str | None = None, ax: Any = None,
+    ) -> "ReliabilityDisplay":  # fmt: skip
         """Compute the curve of predictions and draw it.
 
         Parameters
@@ -87,7 +99,7 @@ class ReliabilityDisplay:
         return cls(curve, name=name, target=target).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, name=None, **options):
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any) -> "ReliabilityDisplay":
         """Predict with a fitted scikit-learn classifier and draw the curve of its probabilities.
 
         Parameters
@@ -111,7 +123,7 @@ class ReliabilityDisplay:
         options.setdefault("classes", getattr(estimator, "classes_", None))
         return cls.from_predictions(y, estimator.predict_proba(X), name=name or type(estimator).__name__, **options)
 
-    def plot(self, ax=None, *, name=None, counts=True, logit=False):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None, counts: bool = True, logit: bool = False) -> Self:
         """Draw the curve, its intervals, the diagonal and the counts.
 
         Parameters
@@ -134,7 +146,7 @@ class ReliabilityDisplay:
         ax = draw_axes(ax, "ReliabilityDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_curve(ax, _inside(self.curve) if logit else self.curve)
-        self.counts_ax_ = self._draw_counts(ax) if counts else None
+        self.counts_ax_: Any = self._draw_counts(ax) if counts else None
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel=self._words()[1])
         if logit:
             self._logit_axes(ax)
@@ -150,7 +162,7 @@ class ReliabilityDisplay:
     def _draw_curve(self, ax, curve):
         draw_grid(ax)
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        self.bands_ = ax.vlines(curve.confidence, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4, clip_on=False)
+        self.bands_: Any = ax.vlines(curve.confidence, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4, clip_on=False)
         (self.line_,) = ax.plot(
             curve.confidence, curve.accuracy, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, clip_on=False
         )

@@ -1,7 +1,16 @@
 """The risk-coverage curve: how wrong the answers kept are, for each share kept."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.metrics.curves.risk_coverage_curve import risk_coverage_curve
+from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
+from calibrant.predictions import Inputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RiskCoverageDisplay"]
 
@@ -34,23 +43,30 @@ class RiskCoverageDisplay:
     [0.0, 0.3333333333333333, 0.25]
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: Any
+
+    def __init__(self, curve: RiskCoverageCurve, *, name: str | None = None) -> None:
+        self.curve: RiskCoverageCurve = curve
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, P, *, level=0.95, sample_weight=None, classes=None, inputs="probability", name=None, ax=None):
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: "Axes | None" = None,
+    ) -> "RiskCoverageDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.risk_coverage_curve`, a title and the axes to draw on."""
         curve = risk_coverage_curve(y_true, P, level=level, sample_weight=sample_weight, classes=classes, inputs=inputs)
         return cls(curve, name=name).plot(ax)
 
-    def plot(self, ax=None, *, colour="main", label=None):
+    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
         ax = draw_axes(ax, "RiskCoverageDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        self.band_ = ax.fill_between(c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
+        self.band_: Any = ax.fill_between(c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
         (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5, label=label)
         ax.set(xlim=(0, 1), ylim=(0, None), xlabel="Share of predictions kept, the most confident first", ylabel="Share wrong among them")
         show_title(ax, self.name)

@@ -1,7 +1,15 @@
 """The reliability diagram of regression: error against predicted std."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve
+from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RmseRmvDisplay"]
 
@@ -30,28 +38,42 @@ class RmseRmvDisplay:
 
     Examples
     --------
-    >>> from calibrant.metrics import rmse_rmv_curve
+    >>> from calibrant.metrics import RmseRmvCurve, rmse_rmv_curve
     >>> display = RmseRmvDisplay(rmse_rmv_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
     >>> len(display.curve.n) > 0
     True
     """
 
-    def __init__(self, curve, *, name=None):
-        self.curve = curve
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: RmseRmvCurve, *, name: str | None = None) -> None:
+        self.curve: RmseRmvCurve = curve
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, mean, std=None, *, name=None, ax=None, **options):
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        mean: Any,
+        std: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> "RmseRmvDisplay":
         """Compute and draw; parameters as for :func:`calibrant.metrics.rmse_rmv_curve`, a title and the axes to draw on."""
         return cls(rmse_rmv_curve(y_true, mean, std, **options), name=name).plot(ax)
 
-    def plot(self, ax=None, *, name=None):
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "RmseRmvDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve = self.curve
         draw_grid(ax)
-        self.band_ = ax.fill_between(curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0)
+        self.band_: Any = ax.fill_between(curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0)
         ends = [0.0, 1.05 * float(max(curve.rmv.max(), curve.rmse.max()))]
         (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         (self.line_,) = ax.plot(curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)

@@ -1,7 +1,16 @@
 """The share of right predictions over a signal."""
 
-from calibrant.confidence.signal_accuracy import signal_accuracy
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
+from calibrant.confidence.signal_accuracy import SignalAccuracy, signal_accuracy
+from calibrant.contracts.signal import Signal
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["SignalAccuracyDisplay"]
 
@@ -47,16 +56,24 @@ class SignalAccuracyDisplay:
     [3.0]
     """
 
-    def __init__(self, accuracy, *, name=None):
-        self.accuracy = accuracy
-        self.name = name
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    sigmoid_: Any
+    isotonic_: Any
+    points_: Any
+
+    def __init__(self, accuracy: SignalAccuracy, *, name: str | None = None) -> None:
+        self.accuracy: SignalAccuracy = accuracy
+        self.name: str | None = name
 
     @classmethod
-    def from_predictions(cls, y_true, P, signal, *, name=None, ax=None, **options):
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, signal: Signal, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+    ) -> "SignalAccuracyDisplay":
         """Compute and draw; parameters as for :func:`calibrant.signal_accuracy`, a title and the axes to draw on."""
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "SignalAccuracyDisplay")
         self.ax_, self.figure_ = ax, ax.figure
@@ -64,7 +81,7 @@ class SignalAccuracyDisplay:
         draw_grid(ax)
         (self.sigmoid_,) = ax.plot(fits.score, fits.sigmoid, color=COLOURS["muted"], linewidth=1.2, linestyle=(0, (4, 3)), label="sigmoid")
         (self.isotonic_,) = ax.plot(fits.score, fits.isotonic, color=COLOURS["other"], linewidth=1.3, label="isotonic regression")
-        self.intervals_ = ax.vlines(bins.score, bins.low, bins.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
+        self.intervals_: Any = ax.vlines(bins.score, bins.low, bins.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
         (self.points_,) = ax.plot(bins.score, bins.accuracy, "o", color=COLOURS["main"], markersize=4, label="share right")
         ax.set(ylim=(0, 1.02), xlabel=WORDS.get(self.accuracy.name, self.accuracy.name), ylabel="Share right")
         ax.legend(frameon=False, fontsize="small", loc="lower right")

@@ -7,10 +7,15 @@ identifiers are the figure's own: the same numbers give the same bytes.
 
 import io
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from calibrant._support.extras import import_extra
 from calibrant.displays.style import COLOURS
+
+if TYPE_CHECKING:
+    from calibrant.displays.reliability import ReliabilityDisplay
 
 __all__ = ["as_svg"]
 
@@ -25,7 +30,10 @@ RC = {
 }  # fmt: skip
 
 
-def as_svg(display, *, key, title, description, size=(3.7, 4.2), points=()) -> str:
+def as_svg(
+    display: "ReliabilityDisplay", *, key: str, title: str, description: str, size: tuple[float, float] = (3.7, 4.2),
+    points: Sequence[tuple[float, float, str]] = (),
+) -> str:  # fmt: skip
     """Draw ``display`` on a figure of its own (inches) and return one ``<svg>`` element as text.
 
     Parameters

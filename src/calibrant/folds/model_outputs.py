@@ -1,8 +1,10 @@
 """What a fitted model says about rows, in the column order of all classes; and how it is fitted."""
 
 import inspect
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
@@ -19,7 +21,7 @@ from calibrant.forecasts.read import as_forecast
 __all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "one_or_several", "with_weight"]
 
 
-def is_fitted(model):
+def is_fitted(model: Any) -> bool:
     """Whether the model can predict as it stands: frozen, fitted, or anything that predicts and knows its classes without a fit."""
     if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
         return True
@@ -31,7 +33,7 @@ def is_fitted(model):
     return get_tags(model).requires_fit or any(name.endswith("_") for name in vars(model))
 
 
-def kind_of_output(model, wanted):
+def kind_of_output(model: Any, wanted: str) -> str:
     """("predict_proba", "probability") or ("decision_function", "logit"): what is wanted where the model has both, else what it has."""
     has = {"probability": hasattr(model, "predict_proba"), "logit": hasattr(model, "decision_function")}
     kind = wanted if has[wanted] else ("logit" if wanted == "probability" else "probability")
@@ -40,7 +42,7 @@ def kind_of_output(model, wanted):
     return kind
 
 
-def with_weight(model, fit_params, sample_weight):
+def with_weight(model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike | None) -> dict[str, Any]:
     """Fit arguments with the weights under the name that the model, or the last step of a pipeline, takes them by."""
     if sample_weight is None:
         return fit_params
@@ -55,14 +57,14 @@ def with_weight(model, fit_params, sample_weight):
     return fit_params
 
 
-def fit_model(model, X, y, fit_params):
+def fit_model(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Any:
     """A fitted clone; where only one class is left to learn from, the model that always says it."""
     if len(np.unique(y)) < 2:
         return DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
     return clone(model).fit(X, y, **fit_params)
 
 
-def model_output(model, X, kind, classes, prior):
+def model_output(model: Any, X: Any, kind: str, classes: np.ndarray, prior: np.ndarray | None) -> np.ndarray:
     """(n, K) probabilities or logits over ``classes``.
 
     A class that the model never saw keeps its ``prior`` share, and the model's own classes share the rest.
@@ -100,7 +102,7 @@ def _with_prior(values, kind, columns, prior):
     return out
 
 
-def model_forecast(model, X):
+def model_forecast(model: Any, X: Any) -> Any:
     """What a fitted regressor says: a Forecast, or plain means, (n,) or (n, d), where it has nothing but those."""
     if hasattr(model, "predict_distribution"):
         return as_forecast(model.predict_distribution(X))
@@ -112,7 +114,7 @@ def model_forecast(model, X):
     return one_or_several(out).astype(np.float64)
 
 
-def one_or_several(values, warn=False):
+def one_or_several(values: np.ndarray, warn: bool = False) -> np.ndarray:
     """(n,) of one output (a single column is flattened, with scikit-learn's warning if asked), (n, d) of several."""
     values = np.asarray(values)
     return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)

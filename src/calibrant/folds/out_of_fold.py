@@ -1,14 +1,21 @@
 """Out-of-fold calibration: every row calibrated by a fit that never saw it."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import clone
 
 from calibrant.errors import InputError
 
+if TYPE_CHECKING:
+    from calibrant.contracts.calibrator import Calibrator
+    from calibrant.predictions import Predictions
+
 __all__ = ["fit_clone", "out_of_fold", "stratified_folds"]
 
 
-def stratified_folds(labels, n_splits=5, random_state=0):
+def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 0) -> np.ndarray:
     """Fold number of each row, (n,) in 0..n_splits-1: each class is dealt out evenly, its rows in a seeded random order.
 
     A class with fewer rows than folds is absent from some; the dealing goes on from class to class, so that folds differ by at most
@@ -29,12 +36,15 @@ def stratified_folds(labels, n_splits=5, random_state=0):
     return folds
 
 
-def fit_clone(calibrator, record):
+def fit_clone(calibrator: "Calibrator", record: "Predictions") -> "Calibrator":
     """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input, classes), fitted on the record."""
     return clone(calibrator).set_params(**record.calibrator_params).fit_record(record)
 
 
-def out_of_fold(calibrator, record, *, n_splits=5, random_state=0, splits=None, progress=None):
+def out_of_fold(
+    calibrator: "Calibrator", record: "Predictions", *, n_splits: float = 5, random_state: int = 0,
+    splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None, progress: Callable[..., Any] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Calibrated probabilities, or forecasts, of every row, by fits on the other folds.
 
     Parameters

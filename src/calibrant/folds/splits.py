@@ -1,6 +1,8 @@
 """Which rows fit and which are held out, for any way of asking."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,9 @@ __all__ = ["make_splits", "refuse_prefit", "refuse_small_folds"]
 FEWEST_IN_A_FOLD, FEW_IN_A_FOLD = 3, 10
 
 
-def make_splits(cv, X, y, groups=None, random_state=None, *, stratify=True, **split_params):
+def make_splits(
+    cv: int, X: Any, y: np.ndarray, groups: Any = None, random_state: int | None = None, *, stratify: bool = True, **split_params: Any
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """List of (rows to fit, rows held out), two index arrays each.
 
     ``cv`` is a number of folds, a splitter, or an iterable of pairs. A number means folds stratified by class (or shuffled, where y are
@@ -42,13 +46,13 @@ def make_splits(cv, X, y, groups=None, random_state=None, *, stratify=True, **sp
     return _usable([(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits], len(y))
 
 
-def refuse_prefit(cv):
+def refuse_prefit(cv: int | None) -> None:
     """An error with the remedy for the old way of saying that a model is fitted."""
     if isinstance(cv, str):
         raise InputError(f"cv must be a number, a splitter or None; got {cv!r}; for a fitted model pass the model itself, and cv=None.")
 
 
-def refuse_small_folds(splits, remedy):
+def refuse_small_folds(splits: Sequence[tuple[np.ndarray, np.ndarray]], remedy: str) -> None:
     """An error, or a warning, with the remedy where a calibrator for each fold would have too few rows to learn from."""
     fewest = min(len(rows) for _, rows in splits)
     what = f"held-out rows for a calibrator of its own; the smallest of the {len(splits)} folds has {fewest}; {remedy}."

@@ -1,6 +1,9 @@
 """Conformal intervals as a forecast: whatever the level, the ends that the calibration rows ask for."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant.errors import InputError
@@ -9,7 +12,7 @@ from calibrant.forecasts.forecast import Forecast
 __all__ = ["ConformalForecast", "order_statistic"]
 
 
-def order_statistic(scores, mass, level):
+def order_statistic(scores: np.ndarray, mass: np.ndarray, level: ArrayLike) -> Any:
     """The ceil((n + 1) level)-th smallest of scores that each stand for ``mass`` rows; infinite where n is too small for that."""
     total = mass[-1] if len(mass) else 0.0
     # Rounding of (n + 1) level must not push a whole number up to the next.
@@ -21,17 +24,23 @@ def order_statistic(scores, mass, level):
 class ConformalForecast(Forecast):
     """Central intervals mean -+ unit times the order statistic of |y - mean| / unit; ``mass`` is the cumulated weight of the scores."""
 
-    def __init__(self, base, unit, scores, mass, spread):
+    base: Forecast
+    unit: np.ndarray
+    scores: np.ndarray
+    mass: np.ndarray
+    spread: Any
+
+    def __init__(self, base: Forecast, unit: np.ndarray, scores: np.ndarray, mass: np.ndarray, spread: Any) -> None:
         self.base, self.unit, self.scores, self.mass, self.spread = base, unit, scores, mass, spread
         self.shape = base.shape
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """The mean of the forecast, the centre of the intervals."""
         return self.base.mean
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Root mean square of the calibration scores in units of each row: finite even where intervals are not."""
         return self.spread * self.unit
 
@@ -52,7 +61,7 @@ class ConformalForecast(Forecast):
     def _log_slope(self, y):
         raise InputError("conformal intervals have no density; use intervals, coverage and widths, or another calibrator for the NLL.")
 
-    def interval(self, level=0.9):
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that hold a new outcome with probability at least ``level``; infinite where the calibration rows are too few."""
         if not (isinstance(level, float | int) and 0.0 < level < 1.0):
             raise InputError(f"level must be between 0 and 1; got {level!r}; 0.9 is usual.")

@@ -1,5 +1,7 @@
 """Conformalised quantiles as a forecast: the forecast's own intervals, widened by what the calibration rows ask for."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import special
 
@@ -16,21 +18,26 @@ class ConformalQuantileForecast(Forecast):
     Mean, standard deviation, CDF and draws are the base forecast's: conformal prediction says nothing of them.
     """
 
-    def __init__(self, base, levels, scores, mass):
+    base: Forecast
+    levels: np.ndarray
+    scores: Sequence[np.ndarray]
+    mass: Sequence[np.ndarray]
+
+    def __init__(self, base: Forecast, levels: np.ndarray, scores: Sequence[np.ndarray], mass: Sequence[np.ndarray]) -> None:
         self.base, self.levels, self.scores, self.mass = base, levels, scores, mass
         self.shape = base.shape
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """The mean of the forecast, as it was."""
         return self.base.mean
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """The standard deviation of the forecast, as it was."""
         return self.base.std
 
-    def interval(self, level=0.9):
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that hold a new outcome with probability at least ``level``; infinite where the calibration rows are too few."""
         found = np.flatnonzero(np.abs(self.levels - level) < 1e-9)
         if len(found) == 0:

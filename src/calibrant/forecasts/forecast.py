@@ -1,9 +1,11 @@
 """The template of a forecast: one predictive distribution a row."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant.errors import InputError
@@ -51,7 +53,7 @@ class Forecast(ABC):
     def _pick(self, key) -> "Forecast":
         """The forecast of some rows, or with ``(slice(None), j)`` of one output."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
     def __repr__(self):
@@ -74,19 +76,19 @@ class Forecast(ABC):
         """The forecast of some rows, or with ``(slice(None), j)`` of one output."""
         return self._pick(key)
 
-    def take(self, rows) -> "Forecast":
+    def take(self, rows: Any) -> "Forecast":
         """The forecasts of some rows: indices, mask or slice."""
         return self._pick(rows)
 
-    def column(self, j) -> "Forecast":
+    def column(self, j: int) -> "Forecast":
         """The forecast of output j alone, (n,)."""
         return self if len(self.shape) == 1 else self._pick((slice(None), j))
 
-    def joined(self, others) -> "Forecast":
+    def joined(self, others: Sequence[Any]) -> "Forecast":
         """These rows followed by those of other forecasts of the same kind."""
         raise InputError(f"{type(self).__name__} cannot be put together from several folds; pass a fitted model.")
 
-    def quantile(self, q) -> np.ndarray:
+    def quantile(self, q: ArrayLike) -> np.ndarray:
         """Quantiles at probability q: a number gives the shape of the forecast, an array (m,) one more axis of length m."""
         levels = np.asarray(q, dtype=np.float64)
         if levels.ndim > 1 or not ((levels > 0.0) & (levels < 1.0)).all():
@@ -94,32 +96,32 @@ class Forecast(ABC):
         out = self._at(special.ndtri(np.atleast_1d(levels)))
         return out if levels.ndim else out[..., 0]
 
-    def cdf(self, y) -> np.ndarray:
+    def cdf(self, y: ArrayLike) -> np.ndarray:
         """P(Y <= y), y of the shape of the forecast, or one number for all."""
         return special.ndtr(self._score(self._outcome(y)))
 
-    def score(self, y) -> np.ndarray:
+    def score(self, y: ArrayLike) -> np.ndarray:
         """The normal score of y, Phi^-1(P(Y <= y)): for a normal forecast (y - mean) / std."""
         return self._score(self._outcome(y))
 
-    def log_density(self, y) -> np.ndarray:
+    def log_density(self, y: ArrayLike) -> np.ndarray:
         """Logarithm of the density at y."""
         y = self._outcome(y)
         z = self._score(y)
         return -0.5 * z * z - LOG_ROOT_TWO_PI - self._log_slope(y)
 
-    def interval(self, level=0.9) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the central interval that holds Y with probability ``level``."""
         if not (isinstance(level, float | int) and 0.0 < level < 1.0):
             raise InputError(f"level must be between 0 and 1; got {level!r}; 0.9 is usual.")
         ends = self._at(special.ndtri(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
         return ends[..., 0], ends[..., 1]
 
-    def sample(self, n=1, random_state=None) -> np.ndarray:
+    def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
         """``n`` independent draws from each distribution, the shape of the forecast with one more axis."""
         return self._at(np.random.default_rng(random_state).standard_normal((*self.shape, n)))
 
-    def stretched(self, factor) -> "Forecast":
+    def stretched(self, factor: ArrayLike) -> "Forecast":
         """The same distributions with every distance from the mean multiplied by ``factor`` (a number, or one a row)."""
         from calibrant.forecasts.stretched import StretchedForecast  # that file needs this one
 
@@ -132,13 +134,13 @@ class Forecast(ABC):
         return np.broadcast_to(y, self.shape)
 
 
-def require_finite(values, name):
+def require_finite(values: np.ndarray, name: str) -> None:
     """Raise InputError that names the first row of ``values`` (n, ...) which is not finite, or too large for arithmetic."""
     _require(np.isfinite(values), values, name, "be finite", "repair or drop these rows")
     _require(np.abs(values) <= LARGEST, values, name, f"be at most {LARGEST:g} in size", "use larger units, or drop these rows")
 
 
-def require_positive_std(std, what="std"):
+def require_positive_std(std: np.ndarray, what: str = "std") -> None:
     """Raise InputError that names the first rows where ``std`` is not finite and positive, or too small or large for arithmetic."""
     remedy = "repair or drop these rows; the order of the arguments is (mean, y, std=std) in fit and (y, mean, std) in metrics"
     _require(np.isfinite(std) & (std > 0.0), std, what, "be finite and positive", remedy)
@@ -153,7 +155,7 @@ def _require(good, values, name, rule, remedy):
         raise InputError(f"{name} must {rule}; {seen} ({len(rows)} such rows); {remedy}.")
 
 
-def quadrature_moments(at, shape, block=4096):
+def quadrature_moments(at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre panels in z."""
     x, w = np.polynomial.legendre.leggauss(NODES)
     edges = np.linspace(-REACH, REACH, PANELS + 1)

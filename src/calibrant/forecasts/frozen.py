@@ -1,6 +1,7 @@
 """Forecasts said as a frozen distribution of scipy.stats."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -14,21 +15,21 @@ __all__ = ["FrozenForecast"]
 class FrozenForecast(Forecast):
     """Distributions by a frozen continuous distribution of ``scipy.stats`` whose parameters are arrays over the rows."""
 
-    def __init__(self, frozen):
+    def __init__(self, frozen: Any) -> None:
         if not all(hasattr(frozen, name) for name in ("dist", "args", "kwds", "ppf", "logpdf")):
             raise InputError(f"a scipy forecast must be a frozen continuous distribution; got {type(frozen).__name__}.")
-        self.frozen = frozen
+        self.frozen: Any = frozen
         self.shape = np.broadcast_shapes(*(np.shape(a) for a in (*frozen.args, *frozen.kwds.values())))
         if len(self.shape) not in (1, 2):
             raise InputError(f"the parameters of a scipy forecast must be (n,) or (n, d); got shape {self.shape}.")
 
     @cached_property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each distribution; it may not exist."""
         return np.broadcast_to(np.asarray(self.frozen.mean(), dtype=np.float64), self.shape)
 
     @cached_property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each distribution; it may not exist."""
         return np.broadcast_to(np.asarray(self.frozen.std(), dtype=np.float64), self.shape)
 

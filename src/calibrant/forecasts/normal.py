@@ -1,6 +1,10 @@
 """Forecasts said as mean and standard deviation."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import column_names, to_array
 from calibrant.errors import InputError
@@ -31,7 +35,7 @@ class NormalForecast(Forecast):
     [0.5, 0.5]
     """
 
-    def __init__(self, mean, std):
+    def __init__(self, mean: ArrayLike, std: ArrayLike) -> None:
         require_same_order(std, "std", mean, "mean")
         self._mean = finite_values(mean, "mean")
         std = to_array(std, "std").astype(np.float64, copy=False)
@@ -42,12 +46,12 @@ class NormalForecast(Forecast):
         self.shape = self._mean.shape
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each distribution, in the units of y."""
         return self._mean
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each distribution, in the units of y."""
         return self._std
 
@@ -63,11 +67,11 @@ class NormalForecast(Forecast):
     def _pick(self, key):
         return _unchecked(self._mean[key], self._std[key])
 
-    def joined(self, others):
+    def joined(self, others: Sequence["NormalForecast"]) -> "NormalForecast":
         """These rows followed by those of other normal forecasts."""
         return _unchecked(*(np.concatenate([getattr(f, name) for f in (self, *others)]) for name in ("_mean", "_std")))
 
-    def stretched(self, factor):
+    def stretched(self, factor: ArrayLike) -> "NormalForecast":
         """The same means with the standard deviations multiplied by ``factor``."""
         return _unchecked(self._mean, self._std * factor)
 
@@ -79,14 +83,14 @@ def _unchecked(mean, std):
     return out
 
 
-def require_same_order(values, name, like, like_name):
+def require_same_order(values: ArrayLike, name: str, like: Any, like_name: str) -> None:
     """Raise InputError where two frames have the same columns in different order."""
     own, other = column_names(values, name), column_names(like, like_name)
     if own is not None and other is not None and own != other and set(own) == set(other):
         raise InputError(f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put them in one order.")
 
 
-def finite_values(values, name):
+def finite_values(values: ArrayLike, name: str) -> np.ndarray:
     """(n,) or (n, d) float64, finite and not empty."""
     out = to_array(values, name).astype(np.float64, copy=False)
     if out.ndim not in (1, 2) or out.size == 0:

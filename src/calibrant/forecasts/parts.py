@@ -1,5 +1,8 @@
 """Rows whose forecasts come from several fits."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from calibrant.forecasts.forecast import Forecast
@@ -11,11 +14,15 @@ __all__ = ["ForecastParts", "gather"]
 class ForecastParts(Forecast):
     """One forecast of all rows from one a fold: row i is row ``position[i]`` of ``parts[part[i]]``."""
 
-    def __init__(self, parts, part, position):
+    parts: list[Forecast]
+    part: np.ndarray
+    position: np.ndarray
+
+    def __init__(self, parts: Sequence[Forecast], part: np.ndarray, position: np.ndarray) -> None:
         self.parts, self.part, self.position = list(parts), part, position
         self.shape = (len(part), *self.parts[0].shape[1:])
 
-    def _each(self, make):
+    def _each(self, make) -> Any:
         """``make(forecast of some rows, these rows)`` of every part, each result put where its rows are."""
         out = None
         for k, forecast in enumerate(self.parts):
@@ -27,12 +34,12 @@ class ForecastParts(Forecast):
         return out
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each distribution."""
         return self._each(lambda forecast, _: forecast.mean)
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each distribution."""
         return self._each(lambda forecast, _: forecast.std)
 
@@ -47,7 +54,7 @@ class ForecastParts(Forecast):
     def _log_slope(self, y):
         return self._each(lambda forecast, rows: forecast.log_slope(y[rows]))
 
-    def interval(self, level=0.9):
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of each part's own interval."""
         ends = self._each(lambda forecast, _: np.stack(forecast.interval(level), axis=-1))
         return ends[..., 0], ends[..., 1]
@@ -58,7 +65,7 @@ class ForecastParts(Forecast):
         return ForecastParts(self.parts, self.part[key], self.position[key])
 
 
-def gather(parts, rows) -> Forecast:
+def gather(parts: Sequence[Forecast], rows: Sequence[np.ndarray]) -> Forecast:
     """The forecasts of several folds in the order of the rows: ``rows[k]`` says which those of ``parts[k]`` are; each row is in one.
 
     Kinds that can be put together stay of their kind, and keep their closed forms.

@@ -1,8 +1,10 @@
 """Forecasts said as quantiles at levels."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.normal_scores import line_moments
@@ -48,8 +50,8 @@ class QuantileForecast(Forecast):
     ([[-1.0, 2.0]], [0.5])
     """
 
-    def __init__(self, levels, values):
-        self.levels = _levels(levels)
+    def __init__(self, levels: ArrayLike, values: ArrayLike) -> None:
+        self.levels: np.ndarray = _levels(levels)
         values = to_array(values, "values").astype(np.float64)
         if values.ndim not in (2, 3) or values.shape[-1] != len(self.levels) or len(values) == 0:
             raise InputError(
@@ -60,8 +62,8 @@ class QuantileForecast(Forecast):
         require_positive_std(self.values[..., -1] - self.values[..., 0], "the distance between a row's first and last quantile")
 
     def _set(self, values):
-        self.values = values
-        self.knots = special.ndtri(self.levels)
+        self.values: np.ndarray = values
+        self.knots: np.ndarray = special.ndtri(self.levels)
         self.shape = values.shape[:-1]
 
     def _like(self, values):
@@ -84,12 +86,12 @@ class QuantileForecast(Forecast):
         return mean, np.sqrt(variance)
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each distribution: the closed integral of the lines."""
         return self._moments[0]
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each distribution: the closed integral of the lines."""
         return self._moments[1]
 
@@ -130,13 +132,13 @@ class QuantileForecast(Forecast):
     def _pick(self, key):
         return self._like(self.values[key])
 
-    def joined(self, others):
+    def joined(self, others: Sequence["QuantileForecast"]) -> "QuantileForecast":
         """These rows followed by those of other forecasts at the same levels."""
         if any(len(f.levels) != len(self.levels) or (f.levels != self.levels).any() for f in others):
             raise InputError("forecasts of quantiles must have the same levels in every fold.")
         return self._like(np.concatenate([f.values for f in (self, *others)]))
 
-    def stretched(self, factor):
+    def stretched(self, factor: ArrayLike) -> "QuantileForecast":
         """The same distributions with every distance from the mean multiplied by ``factor``."""
         factor = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)[..., None]
         return QuantileForecast._like(self, self.mean[..., None] + factor * (self.values - self.mean[..., None]))

@@ -1,10 +1,12 @@
 """The one way in: a forecast in any form, with outcomes and weights, becomes one checked record."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import weights
 from calibrant.errors import InputError
@@ -76,7 +78,7 @@ class ForecastRecord:
         """Normal scores of y."""
         return self.forecast.score_at(self.y)
 
-    def per_row(self, values, name="values") -> np.ndarray:
+    def per_row(self, values: Any, name: str = "values") -> np.ndarray:
         """Something said of each row given, (n given,), for the rows kept."""
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         n = len(self) if self.kept is None else len(self.kept)
@@ -90,7 +92,7 @@ class ForecastRecord:
             raise InputError(f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape}; take one column at a time.")
         return self
 
-    def take(self, rows) -> "ForecastRecord":
+    def take(self, rows: Any) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
         y, weight = self.y, self.weight
         return replace(
@@ -98,7 +100,7 @@ class ForecastRecord:
             y=None if y is None else y[rows], weight=None if weight is None else weight[rows],
         )  # fmt: skip
 
-    def blocks(self, size=BLOCK_ROWS):
+    def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":
         """The record in slices of at most ``size`` rows."""
         if len(self) <= size:
             yield self
@@ -132,26 +134,26 @@ class ForecastRecord:
         """The record itself: forecasts come without features."""
         return self
 
-    def gathered(self, parts, rows) -> Forecast:
+    def gathered(self, parts: Sequence[Forecast], rows: Sequence[np.ndarray]) -> Forecast:
         """The calibrated forecast from those of several fits, ``parts[k]`` of ``rows[k]``."""
         return gather(parts, rows)
 
-    def recalibrated(self, result, output="distribution") -> "ForecastRecord":
+    def recalibrated(self, result: Forecast, output: str = "distribution") -> "ForecastRecord":
         """The same rows with a calibrated forecast."""
         return replace(self, forecast=result)
 
-    def agrees_with(self, other) -> bool:
+    def agrees_with(self, other: "ForecastRecord") -> bool:
         """Whether both say the same of all rows, up to rounding, as far as mean, std and 90 % intervals tell."""
         said = [(one.forecast.mean, one.forecast.std, *one.forecast.interval(0.9)) for one in (self, other)]
         return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in zip(*said, strict=True))
 
 
-def is_forecast(values) -> bool:
+def is_forecast(values: Any) -> bool:
     """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of scipy.stats."""
     return isinstance(values, Forecast) or (hasattr(values, "ppf") and hasattr(values, "dist"))
 
 
-def as_forecast(forecast, std=None) -> Forecast:
+def as_forecast(forecast: Any, std: ArrayLike | None = None) -> Forecast:
     """A Forecast as it is; (mean, std); a frozen distribution of scipy.stats."""
     if std is not None:
         return NormalForecast(forecast, std)
@@ -165,7 +167,9 @@ def as_forecast(forecast, std=None) -> Forecast:
     )
 
 
-def read_forecast(forecast, std=None, y=None, *, sample_weight=None) -> ForecastRecord:
+def read_forecast(
+    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> ForecastRecord:
     """Check a forecast (and outcomes) and return them as a :class:`ForecastRecord`.
 
     Parameters

@@ -17,7 +17,12 @@ class RecalibratedForecast(Forecast):
     For a normal forecast mean and variance of g(Z) are the same two numbers for every row, in closed form.
     """
 
-    def __init__(self, base, knots, values, slopes):
+    base: Forecast
+    knots: np.ndarray
+    values: np.ndarray
+    slopes: np.ndarray
+
+    def __init__(self, base: Forecast, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
         self.base, self.knots, self.values, self.slopes = base, knots, values, slopes
         self.shape = base.shape
 
@@ -29,12 +34,12 @@ class RecalibratedForecast(Forecast):
         return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each recalibrated distribution, both tails counted."""
         return self._moments[0]
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each recalibrated distribution, both tails counted."""
         return self._moments[1]
 

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
@@ -28,7 +29,7 @@ class SampleForecast(QuantileForecast):
     ([3.0], [3.0])
     """
 
-    def __init__(self, samples):
+    def __init__(self, samples: ArrayLike) -> None:
         samples = to_array(samples, "samples").astype(np.float64)
         if samples.ndim not in (2, 3) or samples.shape[-1] < 2:
             raise InputError(
@@ -56,7 +57,7 @@ class SampleForecast(QuantileForecast):
     def _moments(self):
         return self.values.mean(axis=-1), self.values.std(axis=-1, ddof=1)
 
-    def stretched(self, factor):
+    def stretched(self, factor: ArrayLike) -> "SampleForecast":
         """The same draws with every distance from their mean multiplied by ``factor``."""
         factor = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)[..., None]
         return self._like(self.mean[..., None] + factor * (self.values - self.mean[..., None]))

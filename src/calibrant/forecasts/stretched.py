@@ -10,17 +10,20 @@ __all__ = ["StretchedForecast"]
 class StretchedForecast(Forecast):
     """Y' = mean + factor (Y - mean), a factor a row."""
 
-    def __init__(self, base, factor):
+    base: Forecast
+    factor: np.ndarray
+
+    def __init__(self, base: Forecast, factor: np.ndarray) -> None:
         self.base, self.factor = base, factor
         self.shape = base.shape
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of each distribution: that of the forecast stretched."""
         return self.base.mean
 
     @property
-    def std(self):
+    def std(self) -> np.ndarray:
         """Standard deviation of each distribution."""
         return self.factor * self.base.std
 

@@ -61,24 +61,24 @@ class BayesianBinning(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", label="Bayesian binning")
 
-    def __init__(self, *, max_bins=None):
-        self.max_bins = max_bins
+    def __init__(self, *, max_bins: int | None = None) -> None:
+        self.max_bins: int | None = max_bins
 
     def _fit(self, score, correct, weight):
         unique, mass, mean = pool_ties(score, correct, weight)
         binnings = list(self._binnings(mass))
         models = [_model(starts, unique, mass, mean) for starts in binnings]
         log_score = np.array([s for s, _ in models])
-        self.model_weight_ = np.exp(log_score - log_score.max())
+        self.model_weight_: np.ndarray = np.exp(log_score - log_score.max())
         self.model_weight_ /= self.model_weight_.sum()
-        self.n_bins_ = np.array([len(s) for s in binnings])
+        self.n_bins_: np.ndarray = np.array([len(s) for s in binnings])
         value, cut = np.zeros(len(unique)), np.zeros(len(unique), dtype=bool)
         for starts, (_, own), share in zip(binnings, models, self.model_weight_, strict=True):
             value += share * np.repeat(own, np.diff(np.append(starts, len(unique))))
             cut[starts] = True
         first = np.flatnonzero(cut)
-        self.edges_ = 0.5 * (unique[first[1:] - 1] + unique[first[1:]])
-        self.value_ = np.clip(value[first], 0.0, 1.0)
+        self.edges_: np.ndarray = 0.5 * (unique[first[1:] - 1] + unique[first[1:]])
+        self.value_: np.ndarray = np.clip(value[first], 0.0, 1.0)
 
     def _binnings(self, mass):
         """Start positions of the bins of each distinct equal-mass binning of the distinct scores."""

@@ -1,5 +1,7 @@
 """Beta calibration: a logistic regression on log s and log(1 - s)."""
 
+from typing import Literal
+
 import numpy as np
 
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
@@ -51,8 +53,10 @@ class Beta(Map):
     True
     """
 
-    def __init__(self, *, parameters="abm"):
-        self.parameters = parameters
+    limits_: tuple[float, float]
+
+    def __init__(self, *, parameters: Literal["abm", "am", "ab"] = "abm") -> None:
+        self.parameters: Literal["abm", "am", "ab"] = parameters
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -76,7 +80,7 @@ class Beta(Map):
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
         fits = [(*self._fitted(score, target, weight, limits), limits) for limits in tried]
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
-        self.status_ = "separable" if separable else status
+        self.status_: str = "separable" if separable else status
 
     def _fitted(self, score, target, weight, limits):
         """(log loss, (a, b, c), status) with logarithms taken inside the limits."""

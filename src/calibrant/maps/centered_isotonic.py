@@ -47,8 +47,8 @@ class CenteredIsotonic(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="centred isotonic regression")
 
-    def __init__(self, *, smooth_ends=True):
-        self.smooth_ends = smooth_ends
+    def __init__(self, *, smooth_ends: bool = True) -> None:
+        self.smooth_ends: bool = smooth_ends
 
     @classmethod
     def _examples(cls):
@@ -58,8 +58,8 @@ class CenteredIsotonic(Map):
         unique, mass, mean = pool_ties(score, correct, weight)
         first, _, value, block_mass = pooled_blocks(mean, mass)
         centre = np.add.reduceat(mass * unique, first) / block_mass
-        self.score_ = np.clip(centre, unique[0], unique[-1])
-        self.value_ = smooth_ends(value, block_mass) if self.smooth_ends else value
+        self.score_: np.ndarray = np.clip(centre, unique[0], unique[-1])
+        self.value_: np.ndarray = smooth_ends(value, block_mass) if self.smooth_ends else value
 
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)

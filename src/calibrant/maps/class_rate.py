@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.intervals import beta_interval
 from calibrant.contracts.calibrator import require_fitted
@@ -44,14 +45,14 @@ class ClassRate(Map):
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="class rate")
 
     def _fit(self, score, correct, weight):
-        self.true_positives_ = float(weight @ correct)
-        self.false_positives_ = float(weight @ (1.0 - correct))
-        self.rate_ = (self.true_positives_ + 0.5) / (self.true_positives_ + self.false_positives_ + 1.0)
+        self.true_positives_: float = float(weight @ correct)
+        self.false_positives_: float = float(weight @ (1.0 - correct))
+        self.rate_: float = (self.true_positives_ + 0.5) / (self.true_positives_ + self.false_positives_ + 1.0)
 
     def _predict(self, score):
         return np.full(len(score), self.rate_)
 
-    def interval(self, score, level=0.95):
+    def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Equal-tailed credible interval of the rate at each score, (low (n,), high (n,))."""
         require_fitted(self, "rate_")
         low, high = beta_interval(self.true_positives_ + 0.5, self.false_positives_ + 0.5, level)

@@ -50,9 +50,9 @@ class CumulativeConfidence(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="real", label="cumulative confidence")
 
-    def __init__(self, *, cutoff=None, prior_weight=1.0):
-        self.cutoff = cutoff
-        self.prior_weight = prior_weight
+    def __init__(self, *, cutoff: float | str | None = None, prior_weight: float = 1.0) -> None:
+        self.cutoff: float | str | None = cutoff
+        self.prior_weight: float = prior_weight
 
     @classmethod
     def _examples(cls):
@@ -65,12 +65,12 @@ class CumulativeConfidence(Map):
         right = np.bincount(inverse, weights=weight * correct)
         total = np.bincount(inverse, weights=weight)
         rate = (right.sum() + 0.5) / (total.sum() + 1.0)
-        self.score_ = unique
-        self.value_ = self._share(np.cumsum(right[::-1])[::-1], np.cumsum(total[::-1])[::-1], rate)
+        self.score_: np.ndarray = unique
+        self.value_: np.ndarray = self._share(np.cumsum(right[::-1])[::-1], np.cumsum(total[::-1])[::-1], rate)
         below = self._share(np.cumsum(right) - right, np.cumsum(total) - total, rate)
         start = self._start(right, total, below)
-        self.cutoff_ = float(unique[start]) if start > 0 else -np.inf
-        self.below_ = float(below[start] if start > 0 else self.value_[0])
+        self.cutoff_: float = float(unique[start]) if start > 0 else -np.inf
+        self.below_: float = float(below[start] if start > 0 else self.value_[0])
 
     def _share(self, right, total, rate):
         total = total + self.prior_weight

@@ -1,5 +1,7 @@
 """Histogram binning: the share of correct predictions in each bin of the score."""
 
+from typing import Literal
+
 import numpy as np
 
 from calibrant._kernels import bins
@@ -45,13 +47,15 @@ class HistogramBinning(Map):
     [0.5, 1.0]
     """
 
-    def __init__(self, *, n_bins=15, strategy="width", prior_weight=1.0):
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.prior_weight = prior_weight
+    edges_: np.ndarray
+
+    def __init__(self, *, n_bins: int = 15, strategy: Literal["width", "mass"] = "width", prior_weight: float = 1.0) -> None:
+        self.n_bins: int = n_bins
+        self.strategy: Literal["width", "mass"] = strategy
+        self.prior_weight: float = prior_weight
 
     @property
-    def tags(self):
+    def tags(self) -> MapTags:
         """Bins of equal width lie on [0, 1]; bins of equal weight take any score."""
         return MapTags(domain="real" if self.strategy == "mass" else "unit", label="histogram binning")
 
@@ -72,7 +76,7 @@ class HistogramBinning(Map):
         filled = sums[:, 0] > 0
         mass = sums[filled, 0] + self.prior_weight
         value = np.clip((sums[filled, 1] + self.prior_weight * base) / mass, 0.0, 1.0)
-        self.value_ = np.interp(np.arange(len(sums)), np.flatnonzero(filled), value)
+        self.value_: np.ndarray = np.interp(np.arange(len(sums)), np.flatnonzero(filled), value)
 
     def _bins(self, score, weight):
         if self.strategy == "width":

@@ -48,8 +48,8 @@ class Isotonic(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="isotonic regression")
 
-    def __init__(self, *, smooth_ends=True):
-        self.smooth_ends = smooth_ends
+    def __init__(self, *, smooth_ends: bool = True) -> None:
+        self.smooth_ends: bool = smooth_ends
 
     @classmethod
     def _examples(cls):
@@ -60,8 +60,8 @@ class Isotonic(Map):
         first, last, value, block_mass = pooled_blocks(mean, mass)
         if self.smooth_ends:
             value = smooth_ends(value, block_mass)
-        self.score_ = np.column_stack([unique[first], unique[last]]).ravel()
-        self.value_ = np.repeat(value, 2)
+        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.value_: np.ndarray = np.repeat(value, 2)
 
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)

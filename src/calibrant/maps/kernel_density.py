@@ -1,8 +1,9 @@
 """Confidence as a ratio of two kernel densities, with the bandwidth at which the curve stops wiggling."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant import arrays
@@ -78,25 +79,38 @@ class KernelDensity(Map):
     """
 
     tags: ClassVar[MapTags] = MapTags(domain="real", label="kernel density")
+    true_positives_: float
+    false_positives_: float
+    bandwidth_: float
+    sign_changes_: int
+    error_bound_: float
+    method_: str
+    grid_: np.ndarray
+    right_: np.ndarray
+    all_: np.ndarray
+    n_fit_: float
+    status_: str
 
-    def __init__(self, *, bandwidth: str | float = "b_mon2", boundary=None, prior_weight=1.0):
-        self.bandwidth = bandwidth
-        self.boundary = boundary
-        self.prior_weight = prior_weight
+    def __init__(self, *, bandwidth: str | float = "b_mon2", boundary: Any = None, prior_weight: float = 1.0) -> None:
+        self.bandwidth: str | float = bandwidth
+        self.boundary: Any = boundary
+        self.prior_weight: float = prior_weight
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(bandwidth="b_mon", boundary="reflect"), cls(bandwidth="b_opt"), cls(bandwidth=0.05, prior_weight=0.0)]
 
     @property
-    def curve_(self):
+    def curve_(self) -> np.ndarray:
         return np.clip(self.right_ / self.all_, 0.0, 1.0)
 
     def _fit(self, score, correct, weight):
         one = np.zeros(len(score), dtype=np.intp)
-        self.__dict__.update(vars(self.fit_groups(score, correct, weight, one, 1)[0]))
+        vars(self).update(vars(self.fit_groups(score, correct, weight, one, 1)[0]))
 
-    def fit_groups(self, score, correct, weight, group, n_groups):
+    def fit_groups(
+        self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> list["KernelDensity"] | None:
         """One fitted map for each of the groups (e.g. predicted classes) 0..n_groups-1, the searches run together."""
         self._check()
         low, step, mass = kernel_sums.deposit(score, correct, weight, group, n_groups, GRID)
@@ -130,12 +144,12 @@ class KernelDensity(Map):
         """The map as it is when nothing more can be said than Conf_1."""
         wrong, right = counts.tolist()
         self.true_positives_, self.false_positives_, self.n_fit_ = right, wrong, right + wrong
-        self.rate_ = (right + 0.5) / (right + wrong + 1.0)
+        self.rate_: float = (right + 0.5) / (right + wrong + 1.0)
         self.bandwidth_, self.sign_changes_, self.error_bound_ = float("nan"), 0, 0.0
         self.method_ = self.status_ = "class rate"
-        self.search_ = np.empty((0, 2))
+        self.search_: np.ndarray = np.empty((0, 2))
         self.grid_, self.right_, self.all_ = np.array([low]), np.array([right + 0.5]), np.array([right + wrong + 1.0])
-        self.effective_ = np.array([right + wrong])
+        self.effective_: np.ndarray = np.array([right + wrong])
 
     def _fit_chunk(self, maps, low, step, mass):
         reflect, prior = self.boundary == "reflect", float(self.prior_weight)
@@ -181,7 +195,7 @@ class KernelDensity(Map):
         right, total = np.interp(score, self.grid_, self.right_), np.interp(score, self.grid_, self.all_)
         return np.clip(right / total, 0.0, 1.0)
 
-    def interval(self, score, level=0.95):
+    def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Credible band of the curve at each score, (low (n,), high (n,)).
 
         A Beta interval with as many points as the kernel averages over, (sum phi)^2 / sum phi^2, plus one at the value itself. It says

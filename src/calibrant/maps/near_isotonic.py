@@ -55,8 +55,8 @@ class NearIsotonic(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="real", label="near-isotonic regression")
 
-    def __init__(self, *, prior_weight=1.0):
-        self.prior_weight = prior_weight
+    def __init__(self, *, prior_weight: float = 1.0) -> None:
+        self.prior_weight: float = prior_weight
 
     @classmethod
     def _examples(cls):
@@ -66,9 +66,9 @@ class NearIsotonic(Map):
         unique, mass, mean = pool_ties(score, correct, weight)
         models = _weighed(near_isotonic_path(mean, mass), float(mass.sum()))
         bic = np.array([b for b, _, _, _ in models])
-        self.model_weight_ = np.exp(-0.5 * (bic - bic.min()))
+        self.model_weight_: np.ndarray = np.exp(-0.5 * (bic - bic.min()))
         self.model_weight_ /= self.model_weight_.sum()
-        self.n_values_ = np.array([len(starts) for _, starts, _, _ in models])
+        self.n_values_: np.ndarray = np.array([len(starts) for _, starts, _, _ in models])
         base = (float(mass @ mean) + 0.5) / (float(mass.sum()) + 1.0)
         total, cut = np.zeros(len(unique)), np.zeros(len(unique), dtype=bool)
         for share, (_, starts, value, block) in zip(self.model_weight_, models, strict=True):
@@ -77,8 +77,8 @@ class NearIsotonic(Map):
             cut[starts] = True
         first = np.flatnonzero(cut)
         last = np.append(first[1:], len(unique)) - 1
-        self.score_ = np.column_stack([unique[first], unique[last]]).ravel()
-        self.value_ = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
+        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)

@@ -1,5 +1,7 @@
 """Platt scaling: a sigmoid of the score."""
 
+from typing import Literal
+
 import numpy as np
 
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
@@ -53,9 +55,12 @@ class Platt(Map):
     [0.34, 0.66]
     """
 
-    def __init__(self, *, scale="logit", smoothing=True):
-        self.scale = scale
-        self.smoothing = smoothing
+    slope_: float
+    intercept_: float
+
+    def __init__(self, *, scale: Literal["logit", "probability"] = "logit", smoothing: bool = True) -> None:
+        self.scale: Literal["logit", "probability"] = scale
+        self.smoothing: bool = smoothing
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -69,14 +74,14 @@ class Platt(Map):
     def _fit(self, score, correct, weight):
         if self.scale not in ("logit", "probability"):
             raise InputError(f'scale must be "logit" or "probability"; got {self.scale!r}.')
-        self.limits_ = inner_limits(score, weight.sum()) if self.scale == "logit" else None
+        self.limits_: tuple[float, float] | None = inner_limits(score, weight.sum()) if self.scale == "logit" else None
         x = self._transformed(score)
         separable = x[correct == 0.0].max(initial=-np.inf) <= x[correct == 1.0].min(initial=np.inf)
         target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
         theta, self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[float(self.scale == "logit")])
         self.slope_, self.intercept_ = theta
         if separable and not self.smoothing:
-            self.status_ = "separable"
+            self.status_: str = "separable"
 
     def _transformed(self, score):
         if self.scale == "probability":

@@ -53,10 +53,10 @@ class QuadraticScaling(Map):
     True
     """
 
-    def __init__(self, *, monotone=True, ridge=1.0, smoothing=True):
-        self.monotone = monotone
-        self.ridge = ridge
-        self.smoothing = smoothing
+    def __init__(self, *, monotone: bool = True, ridge: float = 1.0, smoothing: bool = True) -> None:
+        self.monotone: bool = monotone
+        self.ridge: float = ridge
+        self.smoothing: bool = smoothing
 
     @classmethod
     def _examples(cls):
@@ -69,9 +69,9 @@ class QuadraticScaling(Map):
 
     def _fit(self, score, correct, weight):
         require_not_negative("ridge", self.ridge)
-        self.limits_ = inner_limits(score, weight.sum())
+        self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         logit = self._logit(score)
-        self.range_ = (float(logit.min()), float(logit.max()))
+        self.range_: tuple[float, float] = (float(logit.min()), float(logit.max()))
         centre = weight @ logit / weight.sum()
         spread = float(np.sqrt(weight @ (logit - centre) ** 2 / weight.sum()))
         # A spread that is only rounding error carries no slope: the score's own is kept.
@@ -83,10 +83,10 @@ class QuadraticScaling(Map):
         if self.monotone and not flat and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
             (b, w1, w2), self.status_ = _rising(t, target, weight)
         if separable and not self.smoothing:
-            self.status_ = "separable"
-        self.quadratic_ = float(w2 / spread**2)
-        self.linear_ = float(w1 / spread - 2.0 * self.quadratic_ * centre)
-        self.intercept_ = float(b - w1 * centre / spread + self.quadratic_ * centre**2)
+            self.status_: str = "separable"
+        self.quadratic_: float = float(w2 / spread**2)
+        self.linear_: float = float(w1 / spread - 2.0 * self.quadratic_ * centre)
+        self.intercept_: float = float(b - w1 * centre / spread + self.quadratic_ * centre**2)
         if not self.monotone:
             self._warn_of_a_turn()
 

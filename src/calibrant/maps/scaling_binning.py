@@ -49,22 +49,22 @@ class ScalingBinning(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", monotone=True, label="scaling-binning")
 
-    def __init__(self, *, n_bins=10):
-        self.n_bins = n_bins
+    def __init__(self, *, n_bins: int = 10) -> None:
+        self.n_bins: int = n_bins
 
     def _fit(self, score, correct, weight):
         if not self.n_bins >= 1:
             raise InputError(f"n_bins must be at least 1; got {self.n_bins!r}.")
-        self.platt_ = Platt().fit_checked(score, correct, weight)
-        self.status_ = self.platt_.status_
+        self.platt_: Platt = Platt().fit_checked(score, correct, weight)
+        self.status_: str = self.platt_.status_
         fitted = self.platt_.predict(score)
         group = bins.equal_mass_groups(fitted, self.n_bins, weight)
         sums = bins.grouped_sums(group, int(group.max()) + 1, [fitted], weight)
         low, high = np.full(len(sums), np.inf), np.full(len(sums), -np.inf)
         np.minimum.at(low, group, fitted)
         np.maximum.at(high, group, fitted)
-        self.edges_ = 0.5 * (high[:-1] + low[1:])
-        self.value_ = np.clip(sums[:, 1] / sums[:, 0], low, high)
+        self.edges_: np.ndarray = 0.5 * (high[:-1] + low[1:])
+        self.value_: np.ndarray = np.clip(sums[:, 1] / sums[:, 0], low, high)
 
     def _predict(self, score):
         return self.value_[np.searchsorted(self.edges_, self.platt_.predict(score), side="right")]

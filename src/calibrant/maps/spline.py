@@ -57,20 +57,24 @@ class Spline(Map):
     """
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", label="spline")
+    penalty_: float
+    knots_: np.ndarray | None
+    root_: np.ndarray
+    status_: str
 
-    def __init__(self, *, n_knots=10):
-        self.n_knots = n_knots
+    def __init__(self, *, n_knots: int = 10) -> None:
+        self.n_knots: int = n_knots
 
     def _fit(self, score, correct, weight):
         if not self.n_knots >= 3:
             raise InputError(f"n_knots must be at least 3; got {self.n_knots!r}.")
-        self.limits_ = inner_limits(score, weight.sum())
+        self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = self._logit(score), smoothed_targets(correct, weight)
         (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0])
-        self.centre_ = float(weight @ x / weight.sum())
+        self.centre_: float = float(weight @ x / weight.sum())
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
-        self.spread_ = spread if spread > 1e-9 else 1.0
-        self.coefficients_ = np.array([slope * self.spread_, level + slope * self.centre_])
+        self.spread_: float = spread if spread > 1e-9 else 1.0
+        self.coefficients_: np.ndarray = np.array([slope * self.spread_, level + slope * self.centre_])
         self.penalty_, self.knots_ = np.inf, None
         z = (x - self.centre_) / self.spread_
         knots = _knots(z, weight, self.n_knots)

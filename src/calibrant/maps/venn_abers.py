@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.venn_abers import added_ones, added_zeros
@@ -83,7 +84,7 @@ class VennAbers(Map):
         if self.n_splits is not None and not self.n_splits >= 2:
             raise InputError(f"n_splits must be None or at least 2; got {self.n_splits!r}.")
         unique, mass, mean = pool_ties(score, correct, weight)
-        self.parts_ = []
+        self.parts_: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for part in self._deal(len(unique)):
             self.parts_.append((unique[part], added_zeros(mass[part], mean[part]), added_ones(mass[part], mean[part])))
 
@@ -111,7 +112,7 @@ class VennAbers(Map):
         yes, no = np.exp(np.log(p1).mean(axis=0)), np.exp(np.log1p(-p0).mean(axis=0))
         return yes / (no + yes)
 
-    def predict_interval(self, score):
+    def predict_interval(self, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The pair (p₀, p₁), each (n,), p₀ <= p <= p₁; for the cross version the lowest p₀ and the highest p₁ of the parts."""
         require_fitted(self, "n_fit_")
         p0, p1 = self._pairs(scores(score))

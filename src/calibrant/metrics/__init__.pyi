@@ -75,3 +75,5 @@ from calibrant.metrics.significance.hosmer_lemeshow import hosmer_lemeshow_test 
 from calibrant.metrics.significance.kernel import kernel_calibration_test as kernel_calibration_test
 from calibrant.metrics.significance.spiegelhalter import spiegelhalter_test as spiegelhalter_test
 from calibrant.metrics.significance.t_cal import t_cal_test as t_cal_test
+
+__all__: list[str]

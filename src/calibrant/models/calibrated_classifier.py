@@ -1,15 +1,18 @@
 """A classifier whose probabilities are calibrated, scikit-learn's way."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
+from calibrant._support.estimators import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
@@ -78,15 +81,18 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ((3, 2), (3,))
     """
 
-    def __init__(self, model, calibrator=None, *, cv=None, ensemble=False, reference_labels="true", random_state=None):
-        self.model = model
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
-        self.reference_labels = reference_labels
-        self.random_state = random_state
+    def __init__(
+        self, model: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool = False,
+        reference_labels: Literal["true", "predicted"] = "true", random_state: int | None = None,
+    ) -> None:  # fmt: skip
+        self.model: Any = model
+        self.calibrator: Any = calibrator
+        self.cv: Any = cv
+        self.ensemble: bool = ensemble
+        self.reference_labels: Literal["true", "predicted"] = reference_labels
+        self.random_state: int | None = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.model).input_tags
         return tags
@@ -94,7 +100,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # Groups are the splitter's, not the wrapper's own.
     __metadata_request__fit: ClassVar = {"groups": UNUSED}
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, and the splitter."""
         return fit_router(self, self._to_fit(), self.cv)
 
@@ -103,7 +109,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         as_it_is = is_fitted(self.model) and (self.cv is None or not _refits(self.model))
         return {} if as_it_is else {"model": self.model}
 
-    def fit(self, X, y, *, sample_weight=None, groups=None, reference=None, **fit_params):
+    def fit(
+        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: np.ndarray | None = None, reference: Any = None,
+        **fit_params: Any,
+    ) -> Self:  # fmt: skip
         """Fit the model where it is not fitted, and the calibrator.
 
         Parameters
@@ -144,7 +153,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _calibrate_fitted(self, template, data, reference):
         if not hasattr(self.model, "classes_"):
             raise InputError(f"a fitted model must have classes_; {type(self.model).__name__} has none; set them in column order.")
-        self.classes_ = np.asarray(self.model.classes_)
+        self.classes_: np.ndarray = np.asarray(self.model.classes_)
         self._prior = None
         self._kind = kind_of_output(self.model, template.inputs)
         rows = data.counted()
@@ -171,14 +180,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._kind = kind_of_output(models[0], template.inputs)
         values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(models, splits, strict=True)]
         if each_fold:
-            self.calibrators_ = [
+            self.calibrators_: list[Calibrator] = [
                 self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
                 for m, v, (fit_rows, held_out) in zip(models, values, splits, strict=True)
             ]
         else:
             held_out = np.concatenate([rows for _, rows in splits])
             self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
-        self.models_ = models if self.ensemble else [self._fit_model(data, everything, params)]
+        self.models_: list[Any] = models if self.ensemble else [self._fit_model(data, everything, params)]
 
     def _fit_model(self, data, rows, params):
         return fit_model(self.model, data.X_of(rows), data.y[rows], data.params_of(rows, params))
@@ -213,16 +222,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return Q, values[0].argmax(axis=1)
         return Q, np.add.reduce([softmax(v) if self._kind == "logit" else v for v in values]).argmax(axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
         return self._predict(X)[0]
 
-    def predict_confidence(self, X):
+    def predict_confidence(self, X: Any) -> np.ndarray:
         """Probability that the model's own label, before calibration, is right, (n,) float64."""
         Q, own = self._predict(X)
         return Q[np.arange(len(Q)), own]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class after calibration, (n,)."""
         Q = self.predict_proba(X)
         return self.classes_[Q.argmax(axis=1)]

@@ -1,14 +1,17 @@
 """A regressor whose error bars are calibrated, scikit-learn's way."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from calibrant._support.estimators import BaseEstimator, MetaEstimatorMixin, RegressorMixin
 from calibrant.contracts.kinds import require_regression_calibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.folds.splits import make_splits, refuse_prefit
@@ -77,14 +80,17 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     ((3,), True)
     """
 
-    def __init__(self, model, calibrator=None, *, scale_model=None, cv=None, random_state=None):
-        self.model = model
-        self.calibrator = calibrator
-        self.scale_model = scale_model
-        self.cv = cv
-        self.random_state = random_state
+    def __init__(
+        self, model: Any, calibrator: RegressionCalibrator | None = None, *, scale_model: Any = None, cv: Any = None,
+        random_state: int | None = None,
+    ) -> None:  # fmt: skip
+        self.model: Any = model
+        self.calibrator: RegressionCalibrator | None = calibrator
+        self.scale_model: Any = scale_model
+        self.cv: Any = cv
+        self.random_state: int | None = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.model).input_tags
         tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
@@ -93,7 +99,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     # Groups are the splitter's, not the wrapper's own.
     __metadata_request__fit: ClassVar = {"groups": UNUSED}
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, the scale model, and the splitter."""
         return fit_router(self, self._to_fit(), self.cv)
 
@@ -102,7 +108,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         models = {} if is_fitted(self.model) else {"model": self.model}
         return models if self.scale_model is None else {**models, "scale_model": self.scale_model}
 
-    def fit(self, X, y, *, sample_weight=None, groups=None, **fit_params):
+    def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: Any = None, **fit_params: Any) -> Self:
         """Fit the model where it is not fitted, the scale model where there is one, and the calibrator.
 
         Parameters
@@ -129,7 +135,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         splits = self._splits(data, split_params)
         everything = data.counted()
         if is_fitted(self.model):
-            self.model_ = self.model
+            self.model_: Any = self.model
             held_out, forecast = everything, model_forecast(self.model, data.X_of(everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
@@ -137,7 +143,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
             self.model_ = _fitted(self.model, data, everything, params["model"])
         forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
-        self.calibrator_ = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
+        self.calibrator_: RegressionCalibrator = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model_, name):
                 setattr(self, name, getattr(self.model_, name))
@@ -170,13 +176,13 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             if len(fit_rows):
                 fresh = _fitted(self.scale_model, data, fit_rows, params, error)
                 std[rows] = self._positive(fresh.predict(data.X_of(rows)))
-        self.scale_model_ = _fitted(self.scale_model, data, held_out, params, error)
+        self.scale_model_: Any = _fitted(self.scale_model, data, held_out, params, error)
         return NormalForecast(forecast, std[held_out])
 
     def _positive(self, std):
         return np.maximum(np.asarray(std, dtype=np.float64), 0.01 * self._spread)
 
-    def predict_distribution(self, X) -> Forecast:
+    def predict_distribution(self, X: Any) -> Forecast:
         """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)``, ``sample(n)``."""
         check_is_fitted(self, "calibrator_")
         forecast = model_forecast(self.model_, X)
@@ -185,7 +191,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             forecast = NormalForecast(forecast, std)
         return self.calibrator_.predict(forecast)
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean

@@ -1,13 +1,16 @@
 """Out-of-fold predictions of any calibrator on arrays, for any splitter."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import weights
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.folds.out_of_fold import out_of_fold
 from calibrant.folds.splits import make_splits
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 from calibrant.select.default import default_calibrator
 from calibrant.wrap.as_calibrator import as_calibrator
 
@@ -15,8 +18,10 @@ __all__ = ["cross_fitted"]
 
 
 def cross_fitted(
-    calibrator, P, y, *, cv=5, groups=None, sample_weight=None, X=None, reference=None, inputs=None, classes=None, random_state=0
-):
+    calibrator: Calibrator, P: ArrayLike, y: ArrayLike, *, cv: int = 5, groups: Any = None, sample_weight: ArrayLike | None = None,
+    X: Any = None, reference: Any = None, inputs: Inputs | None = None, classes: ArrayLike | None = None,
+    random_state: int = 0,
+) -> np.ndarray:  # fmt: skip
     """Calibrated probabilities of each row by a calibrator that never saw it.
 
     Parameters

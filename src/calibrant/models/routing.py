@@ -1,5 +1,8 @@
 """Who gets which fit argument: by scikit-learn's metadata routing where it is enabled, by the arguments' names where it is not."""
 
+from typing import Any
+
+import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -8,7 +11,7 @@ from calibrant.folds.model_outputs import with_weight
 __all__ = ["fit_router", "routed"]
 
 
-def fit_router(owner, models, cv):
+def fit_router(owner: Any, models: Any, cv: Any) -> Any:
     """The MetadataRouter of a wrapper whose ``fit`` fits ``models``, a dict by parameter name, and splits by ``cv``."""
     from sklearn.model_selection import GroupKFold  # here, because it brings a fifth of the time that importing calibrant takes
 
@@ -18,7 +21,9 @@ def fit_router(owner, models, cv):
     return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
 
-def routed(owner, models, weight, groups, fit_params):
+def routed(
+    owner: Any, models: dict[str, Any], weight: np.ndarray | None, groups: np.ndarray | None, fit_params: dict[str, Any]
+) -> tuple[dict[str, dict[str, Any]], dict[str, np.ndarray]]:
     """({parameter name: arguments of that model's fit}, arguments of the splitter's split).
 
     With routing enabled each gets what it requests, under its own names, and an argument that it neither requests nor refuses is an error.

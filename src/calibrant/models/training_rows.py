@@ -1,6 +1,10 @@
 """The training data of one fit of a wrapper, by rows."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant.errors import InputError
@@ -19,19 +23,22 @@ class TrainingRows:
     weight : (n,) float64, or None
     """
 
-    def __init__(self, X, y, sample_weight=None):
+    X: Any
+    y: Any
+
+    def __init__(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
         self.X, self.y, self.weight = X, y, None
         weight, kept = arrays.weights(sample_weight, len(y))
         if weight is not None:
-            self.weight = np.zeros(len(y))
+            self.weight: np.ndarray | None = np.zeros(len(y))
             self.weight[slice(None) if kept is None else kept] = weight
 
-    def counted(self, rows=None):
+    def counted(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Those of the rows (default: all) that have a weight."""
         rows = np.arange(len(self.y)) if rows is None else rows
         return rows if self.weight is None else rows[self.weight[rows] > 0.0]
 
-    def counted_splits(self, splits):
+    def counted_splits(self, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Pairs of rows to fit and held out, those of weight 0 left out; a split that then holds out no row is none."""
         counted = [(self.counted(fit_rows), self.counted(held_out)) for fit_rows, held_out in splits]
         counted = [pair for pair in counted if len(pair[1])]
@@ -41,14 +48,14 @@ class TrainingRows:
             )
         return counted
 
-    def X_of(self, rows):
+    def X_of(self, rows: np.ndarray) -> Any:
         """Features of some rows; the very object given where they are all rows in order."""
         return self.X if len(rows) == n_rows(self.X) and (rows == np.arange(len(rows))).all() else take_rows(self.X, rows)
 
-    def weight_of(self, rows):
+    def weight_of(self, rows: np.ndarray) -> np.ndarray | None:
         """Weights of some rows, or None."""
         return None if self.weight is None else self.weight[rows]
 
-    def params_of(self, rows, params):
+    def params_of(self, rows: np.ndarray, params: dict[str, Any]) -> dict[str, Any]:
         """Fit arguments for some rows: those with one entry a row are cut."""
         return take_optional(params, rows, len(self.y))

@@ -1,13 +1,16 @@
 """Re-fit or leave: what the evidence of drift and the gain to be had say together."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant.contracts.columns import plain
 from calibrant.monitoring.refit_gain import refit_gain
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
+
+if TYPE_CHECKING:
+    from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["Advice", "advise"]
 
@@ -38,12 +41,12 @@ class Advice:
     gain: float
     standard_error: float
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: nan becomes None."""
         return plain(vars(self))
 
 
-def advise(monitor) -> Advice:
+def advise(monitor: "CalibrationMonitor") -> Advice:
     """The advice for a :class:`CalibrationMonitor`."""
     said = f"evidence {_short(monitor.evidence_)}, alarm at {monitor.threshold_:g}"
     if not monitor.alarm_:

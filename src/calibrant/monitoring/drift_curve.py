@@ -1,6 +1,7 @@
 """Calibration over time, batch by batch: the numbers that are drawn."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +9,9 @@ from calibrant._kernels.debias import binned_errors, inverted_limits
 from calibrant._kernels.quotient import quotient
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
+
+if TYPE_CHECKING:
+    from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["DriftCurve", "drift_curve"]
 
@@ -31,7 +35,7 @@ class DriftCurve(Record):
     alarm: np.ndarray
 
 
-def drift_curve(monitor, level=0.95) -> DriftCurve:
+def drift_curve(monitor: "CalibrationMonitor", level: float | None = 0.95) -> DriftCurve:
     """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded. Without a level there are no intervals."""
     if level is not None:
         require_level(level)

@@ -1,11 +1,14 @@
 """Watch the calibration of a stream of predictions, with a stated rate of false alarms however long it runs."""
 
+from typing import Any, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.betting import N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.intervals import clopper_pearson
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
@@ -13,7 +16,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.monitoring.advice import Advice, advise
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["CalibrationMonitor"]
 
@@ -94,19 +97,27 @@ class CalibrationMonitor(Saved, BaseEstimator):
     're-fit'
     """
 
-    def __init__(self, *, alpha=0.05, tolerance=0.01, n_bins=15, target="answer", inputs="probability", classes=None):
-        self.alpha = alpha
-        self.tolerance = tolerance
-        self.n_bins = n_bins
-        self.target = target
-        self.inputs = inputs
-        self.classes = classes
+    batches_: list[np.ndarray]
+    times_: list[Any]
+    path_: list[float]
+    n_: float
 
-    def fit(self, P, y):
+    def __init__(
+        self, *, alpha: float = 0.05, tolerance: float = 0.01, n_bins: int = 15, target: Any = "answer", inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.alpha: float = alpha
+        self.tolerance: float = tolerance
+        self.n_bins: int = n_bins
+        self.target: Any = target
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def fit(self, P: ArrayLike, y: ArrayLike) -> Self:
         """Take the calibration of these predictions, (n, K) or (n,), and labels as the claim; what was seen before is forgotten."""
         return self.fit_sums(self._summed(P, y))
 
-    def fit_sums(self, sums):
+    def fit_sums(self, sums: np.ndarray) -> Self:
         """As :meth:`fit`, from (B, 3) sums by bin: rows, summed score, hits."""
         sums = self._checked(sums)
         self._begin(sums)
@@ -114,12 +125,12 @@ class CalibrationMonitor(Saved, BaseEstimator):
         low, high = clopper_pearson(hits, n, 1.0 - 0.5 * self.alpha / max(float((n > 0.0).sum()), 1.0))
         score = np.divide(total, n, out=np.zeros(len(n)), where=n > 0.0)
         # Nothing is claimed of a bin that had no rows.
-        self.low_ = np.where(n > 0.0, low - score, -1.0) - self.tolerance
-        self.high_ = np.where(n > 0.0, high - score, 1.0) + self.tolerance
-        self.threshold_ = 2.0 / self.alpha
+        self.low_: np.ndarray = np.where(n > 0.0, low - score, -1.0) - self.tolerance
+        self.high_: np.ndarray = np.where(n > 0.0, high - score, 1.0) + self.tolerance
+        self.threshold_: float = 2.0 / self.alpha
         return self
 
-    def update(self, P, y, *, time=None):
+    def update(self, P: ArrayLike, y: ArrayLike, *, time: int | str | None = None) -> Self:
         """Add one batch of predictions, (n, K) or (n,), and labels.
 
         Parameters
@@ -135,7 +146,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         """
         return self.update_sums(self._summed(P, y), time=time)
 
-    def update_sums(self, sums, *, time=None):
+    def update_sums(self, sums: ArrayLike, *, time: int | str | None = None) -> Self:
         """As :meth:`update`, from (B, 3) sums by bin: rows, summed score, hits. Sums of parts of a batch are added up first."""
         sums = self._checked(sums)
         if not hasattr(self, "batches_"):
@@ -145,11 +156,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.batches_.append(sums)
         self.times_.append(len(self.times_) if time is None else _named(time))
         self.n_ += float(sums[:, 0].sum())
-        self.log_stakes_ = next_stakes(self.log_stakes_, len(self.batches_), log_factors(sums, self.low_, self.high_))
-        self.log_evidence_ = log_evidence(self.log_stakes_, len(self.batches_))
+        self.log_stakes_: np.ndarray = next_stakes(self.log_stakes_, len(self.batches_), log_factors(sums, self.low_, self.high_))
+        self.log_evidence_: float = log_evidence(self.log_stakes_, len(self.batches_))
         self.path_.append(self.log_evidence_)
         if self.alarm_time_ is None and self.log_evidence_ >= np.log(self.threshold_):
-            self.alarm_time_ = self.times_[-1]
+            self.alarm_time_: int | str | None = self.times_[-1]
         return self
 
     def _begin(self, sums):
@@ -179,19 +190,19 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return sums
 
     @property
-    def alarm_(self):
+    def alarm_(self) -> bool:
         """Whether the evidence ever reached the threshold."""
         require_fitted(self, "batches_")
         return self.alarm_time_ is not None
 
     @property
-    def evidence_(self):
+    def evidence_(self) -> float:
         """Money made against calibration so far; infinite beyond the largest float."""
         require_fitted(self, "batches_")
         return float(np.exp(min(self.log_evidence_, 709.0))) if self.log_evidence_ < 709.0 else float("inf")
 
     @property
-    def p_value_(self):
+    def p_value_(self) -> float:
         """1 / the largest evidence so far (doubled with a reference), at most 1."""
         require_fitted(self, "batches_")
         return float(min(self.alpha * self.threshold_ * np.exp(-max(self.path_, default=0.0)), 1.0))
@@ -205,7 +216,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         require_fitted(self, "batches_")
         return growth_since(np.array([log_factors(sums, self.low_, self.high_) for sums in self.batches_]))
 
-    def curve(self, *, level=0.95) -> DriftCurve:
+    def curve(self, *, level: float | None = 0.95) -> DriftCurve:
         """The calibration error of each batch with its interval at ``level``, the evidence after it, and whether the alarm was on.
 
         With ``level=None`` the intervals, which take some milliseconds a batch, and the error freed of noise are nan.

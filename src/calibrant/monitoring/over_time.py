@@ -1,6 +1,7 @@
 """An evaluation by slice and time, watched slice by slice."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +33,12 @@ class Monitoring:
     alpha: float
 
     @property
-    def alarms(self) -> list:
+    def alarms(self) -> list[tuple[Any, ...]]:
         """The slices with an alarm, the strongest evidence first."""
         found = [name for name, each in self.slices.items() if each.alarm_]
         return sorted(found, key=lambda name: -max(self.slices[name].path_))
 
-    def frame(self):
+    def frame(self) -> Any:
         """One row a slice and time, the slices' curves one after the other (that of all rows where there are no slices).
 
         Of the slices' errors there are no intervals, which would take long for thousands; ``slices[...].curve()`` has them.
@@ -49,13 +50,15 @@ class Monitoring:
                 part.insert(j, name, [values[j]] * len(part))
         return pandas.concat(parts, ignore_index=True)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence, advice and curve (see :meth:`frame`)."""
         slices = [dict(zip(self.by, plain(values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
         return {"alpha": self.alpha, "by": self.by, "overall": _said(self.overall, 0.95), "slices": slices}
 
 
-def monitor(evaluation, *, time=None, alpha=0.05, tolerance=0.01, reference=None) -> Monitoring:
+def monitor(
+    evaluation: Evaluation, *, time: str | None = None, alpha: float = 0.05, tolerance: float = 0.01, reference: Any = None
+) -> Monitoring:
     """Watch the calibration over time of all rows and of each slice, from the sums of an evaluation.
 
     Parameters
@@ -101,11 +104,11 @@ def monitor(evaluation, *, time=None, alpha=0.05, tolerance=0.01, reference=None
     """
     if not isinstance(evaluation, Evaluation):
         raise InputError(f"monitor takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
-    time = evaluation.by[-1:] if time is None else [time]
-    if len(time) != 1 or time[0] not in evaluation.by:
-        raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {time[0] if time else None!r}.")
-    at = evaluation.by.index(time[0])
-    by = [name for name in evaluation.by if name != time[0]]
+    named = evaluation.by[-1:] if time is None else [time]
+    if len(named) != 1 or named[0] not in evaluation.by:
+        raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {named[0] if named else None!r}.")
+    at = evaluation.by.index(named[0])
+    by = [name for name in evaluation.by if name != named[0]]
     times, bins, _ = evaluation.state.by(lambda group: (group[at],))
     unknown = sum(float(sums[:, 0].sum()) for (when,), sums in zip(times, bins, strict=True) if when is None or when != when)
     if unknown:

@@ -10,7 +10,7 @@ __all__ = ["refit_gain"]
 N_FOLDS = 5
 
 
-def refit_gain(sums):
+def refit_gain(sums: np.ndarray) -> tuple[float, float]:
     """(gain in log loss a row, its standard error) of a sigmoid of the log-odds fitted to other folds.
 
     From (B, 3) sums by bin, rows, summed score and hits, of at least some twenty rows. The rows of a bin are dealt to folds at random,

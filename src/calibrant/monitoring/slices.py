@@ -1,6 +1,8 @@
 """The worst slices of an evaluation, tested each, with the number of slices taken into account."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special, stats
@@ -43,23 +45,30 @@ class SliceTests:
     alpha: float
     method: str
 
-    def columns(self) -> dict:
+    def columns(self) -> dict[str, Any]:
         """Column name -> values, one a slice."""
         keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
         return keys | {name: getattr(self, name) for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")}
 
-    def frame(self):
+    def frame(self) -> Any:
         """One row a slice, worst first, as a pandas data frame."""
         return import_extra("pandas", "a data frame of slices", "frames").DataFrame(self.columns())
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         columns = self.columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows})
 
 
-def worst_slices(evaluation, *, by=None, alpha=0.05, method="bh", tolerance=0.0) -> SliceTests:
+def worst_slices(
+    evaluation: Evaluation,
+    *,
+    by: str | Sequence[str] | None = None,
+    alpha: float = 0.05,
+    method: Literal["bh", "holm"] = "bh",
+    tolerance: float = 0.0,
+) -> SliceTests:
     r"""Test the calibration of every slice of an evaluation, and say which are off, with the number of slices taken into account.
 
     .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b - \epsilon) \le h_b) \right\},

@@ -1,5 +1,8 @@
 """Exact nearest points by all distances: what searches over pairs of points start from."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
 
 from calibrant._kernels.pairwise_separation import nearest_of
@@ -35,12 +38,12 @@ class BruteIndex(NeighborIndex):
 
     metric = "l2"
 
-    def fit(self, X, group, n_groups, column_scale=None):
+    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group."""
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._measure()
 
-    def add(self, X, group):
+    def add(self, X: Any, group: np.ndarray) -> Self:
         """Add points."""
         self.points_, _ = self.points_.extended(X, group)
         return self._measure()
@@ -50,11 +53,13 @@ class BruteIndex(NeighborIndex):
         return self
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the fitted arrays."""
         return self.points_.nbytes
 
-    def each(self, queries, group, function, progress=None):
+    def each(
+        self, queries: np.ndarray, group: np.ndarray, function: Callable[..., Any], progress: Callable[..., Any] | None = None
+    ) -> None:
         """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the positions of its group."""
         size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (8 * len(self.points_))))
         blocks = row_blocks(len(queries), size)
@@ -70,7 +75,7 @@ class BruteIndex(NeighborIndex):
             if progress is not None:
                 progress(min(len(queries), (start + per_call) * size), len(queries))
 
-    def nearest(self, queries, group, progress=None):
+    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
         """See :class:`NeighborIndex`."""
         out = Nearest.empty(len(queries))
 
@@ -89,7 +94,7 @@ class BruteIndex(NeighborIndex):
         return (int(found[0]), square[0]) if len(found) else (-1, np.inf)
 
 
-def split(low, start, stop):
+def split(low: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
     """Lower bounds of the group at start..stop and of all others: two arrays, infinite outside."""
     same = np.full_like(low, np.inf)
     same[start:stop] = low[start:stop]

@@ -1,6 +1,8 @@
 """Exact nearest points, without looking at most of them."""
 
+from collections.abc import Callable
 from numbers import Integral
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -54,11 +56,13 @@ class ExactIndex(NeighborIndex):
     ([1.0], [3.1623])
     """
 
-    def __init__(self, metric="l2", n_directions=64):
-        self.metric = metric
-        self.n_directions = n_directions
+    centre_: np.ndarray
 
-    def fit(self, X, group, n_groups, column_scale=None):
+    def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", n_directions: int | None = 64) -> None:
+        self.metric = metric
+        self.n_directions: int | None = n_directions
+
+    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group and tabulate their bounds."""
         if self.metric not in METRICS:
             raise InputError(f'metric must be "l2", "l1" or "linf"; got {self.metric!r}.')
@@ -70,12 +74,12 @@ class ExactIndex(NeighborIndex):
     def _tabulate(self):
         wide = self.points_.wide_rows
         self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
-        self.unit_ = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
-        self.basis_ = BASES[self.metric](wide, len(self.points_), self.centre_, self.n_directions)
-        self.table_ = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
+        self.unit_: float = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
+        self.basis_: np.ndarray | None = BASES[self.metric](wide, len(self.points_), self.centre_, self.n_directions)
+        self.table_: np.ndarray = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
         return self
 
-    def add(self, X, group):
+    def add(self, X: Any, group: np.ndarray) -> Self:
         """Add points; while they lie about as far out as the others the bounds keep their directions, which never costs exactness."""
         self.points_, order = self.points_.extended(X, group)
         new = self.points_.scaled(X)
@@ -86,12 +90,12 @@ class ExactIndex(NeighborIndex):
         return self
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the fitted arrays."""
         parts = [self.basis_, self.table_, self.centre_]
         return self.points_.nbytes + sum(a.nbytes for a in parts if a is not None)
 
-    def nearest(self, queries, group, progress=None):
+    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
         """See :class:`NeighborIndex`."""
         out, done = Nearest.empty(len(queries)), 0
         order = np.argsort(group, kind="stable")

@@ -1,5 +1,7 @@
 """Nearest points by faiss, exact or approximate."""
 
+from collections.abc import Callable
+from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -43,12 +45,14 @@ class FaissIndex(NeighborIndex):
     is then off by a float32's rounding. The points are kept twice, here and in faiss.
     """
 
-    def __init__(self, metric="l2", *, approximate=False, n_probe=8):
-        self.metric = metric
-        self.approximate = approximate
-        self.n_probe = n_probe
+    centre_: np.ndarray
 
-    def fit(self, X, group, n_groups, column_scale=None):
+    def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", *, approximate: bool = False, n_probe: int = 8) -> None:
+        self.metric = metric
+        self.approximate: bool = approximate
+        self.n_probe: int = n_probe
+
+    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group; faiss's indexes are built when first asked."""
         if self.metric not in METRICS or (self.approximate and self.metric != "l2"):
             raise InputError(f'metric must be "l2", or "l1" or "linf" with approximate=False; got {self.metric!r}.')
@@ -56,7 +60,7 @@ class FaissIndex(NeighborIndex):
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._renewed()
 
-    def add(self, X, group):
+    def add(self, X: Any, group: np.ndarray) -> Self:
         """Add points; the indexes are built again when next asked."""
         self.points_, _ = self.points_.extended(X, group)
         return self._renewed()
@@ -67,11 +71,11 @@ class FaissIndex(NeighborIndex):
         return self
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the fitted arrays; faiss holds as much again in float32."""
         return self.points_.nbytes
 
-    def nearest(self, queries, group, progress=None):
+    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
         """See :class:`NeighborIndex`."""
         faiss = import_extra("faiss", "FaissIndex", "faiss")
         indexes, out = self._indexes(faiss), Nearest.empty(len(queries))

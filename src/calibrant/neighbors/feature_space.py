@@ -1,5 +1,7 @@
 """From what the user holds to the coordinates in which distances are taken."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
@@ -30,11 +32,13 @@ class FeatureSpace(Saved):
     dimensions), 8-bit integers and columns on one scale, and standardises other columns. Columns of a data frame are taken by their names.
     """
 
-    def __init__(self, features=None, scale="auto"):
-        self.features = features
-        self.scale = scale
+    names_: list[str] | None
 
-    def fit(self, X, group=None):
+    def __init__(self, features: Any = None, scale: str = "auto") -> None:
+        self.features: Any = features
+        self.scale: str = scale
+
+    def fit(self, X: Any, group: np.ndarray | None = None) -> np.ndarray:
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         if self.scale not in SCALES:
             raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
@@ -42,18 +46,20 @@ class FeatureSpace(Saved):
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
             raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
-            self.features_ = clone(self.features).fit(X, group)
+            self.features_: Any = clone(self.features).fit(X, group)
         image = len(getattr(X, "shape", ())) > 2 or getattr(X, "dtype", None) == np.uint8
         points, largest = self._numbers(X)
         if 0.0 < largest < SMALLEST:
             raise InputError(
                 f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got at most {largest:.2g}; scale it up."
             )
-        self.n_features_ = points.shape[1]
-        self.column_scale_ = None if self.scale == "none" or (self.scale == "auto" and image) else self._column_scale(points)
+        self.n_features_: int = points.shape[1]
+        self.column_scale_: np.ndarray | None = (
+            None if self.scale == "none" or (self.scale == "auto" and image) else self._column_scale(points)
+        )
         return points
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays one)."""
         out, _ = self._numbers(X)
         if out.shape[1] != self.n_features_:
@@ -76,7 +82,7 @@ class FeatureSpace(Saved):
         return out, max((_largest(out[start : start + BLOCK_ROWS], start) for start in starts), default=0.0)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the arrays that a fitted transformer and the scale hold; a callable's own are not known."""
         held = [self.column_scale_, *getattr(self.features_, "__dict__", {}).values()]
         return sum(a.nbytes for a in held if isinstance(a, np.ndarray))

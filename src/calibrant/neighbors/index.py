@@ -1,11 +1,13 @@
 """The template of an index: the nearest point of a group and the nearest of all others."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.neighbors.stored_points import StoredPoints
 
@@ -25,7 +27,7 @@ class Nearest:
     other_row: np.ndarray
 
     @classmethod
-    def empty(cls, n):
+    def empty(cls, n: int) -> "Nearest":
         """To be filled, for n queries."""
         return cls(np.full(n, np.inf), np.full(n, -1), np.full(n, np.inf), np.full(n, -1))
 
@@ -46,15 +48,15 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
     radius_: float
 
     @abstractmethod
-    def fit(self, X, group, n_groups, column_scale=None) -> "NeighborIndex":
+    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Take (n, d) numbers and the group 0..n_groups-1 of each row; distances are between rows times ``column_scale`` (d,)."""
 
     @abstractmethod
-    def add(self, X, group) -> "NeighborIndex":
+    def add(self, X: Any, group: np.ndarray) -> Self:
         """Take more (n, d) numbers, not yet scaled, and their groups, of those known at fit."""
 
     @abstractmethod
-    def nearest(self, queries, group, progress=None) -> Nearest:
+    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
         """The nearest points of (m, d) queries, not yet scaled, of which each has one group (m,).
 
         Rows are positions in ``points_``. ``progress(done, total)`` is called after each block.

@@ -27,7 +27,7 @@ LIMITS = {
 METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
 
-def distances(metric, query, rows):
+def distances(metric: str, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """(n,) float64 distances of one (1, d) query to rows."""
     return np.sqrt(_squares(rows - query)) if metric == "l2" else cdist(query, rows, METRICS[metric])[0]
 
@@ -43,17 +43,20 @@ class StoredPoints(Saved):
     every number back to the bit; in others it is 0.
     """
 
-    def __init__(self, X, group, n_groups, column_scale=None):
+    order: np.ndarray | None
+    points: np.ndarray
+
+    def __init__(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> None:
         order = np.argsort(group, kind="stable")
-        self.offsets = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
-        self.column_scale = None if column_scale is None else np.asarray(column_scale, dtype=np.float64)
+        self.offsets: np.ndarray = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
+        self.column_scale: np.ndarray | None = None if column_scale is None else np.asarray(column_scale, dtype=np.float64)
         raw = isinstance(X, np.memmap)
         self.order, self.points = (order, X) if raw else (None, _kept(self._in_units(X), order))
-        self.shift = None
+        self.shift: np.ndarray | None = None
         shift = self._middle()
         self.shift = shift if raw or shift is None else self._taken_off(shift)
-        self.squares = np.concatenate([_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()])
-        self.longest = float(self.squares.max())
+        self.squares: np.ndarray = np.concatenate([_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()])
+        self.longest: float = float(self.squares.max())
 
     def _middle(self):
         """Near the medians of the columns, in steps of their usual deviations (short numbers subtract exactly); None if 0 does as well."""
@@ -77,34 +80,34 @@ class StoredPoints(Saved):
             self.points[part] -= narrow
         return narrow.astype(np.float64)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.points)
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return self.points.shape[1]
 
     @property
-    def on_disk(self):
+    def on_disk(self) -> bool:
         """Whether the points are read from a memory-mapped file; those loaded from a saved one are in memory."""
         return isinstance(self.points, np.memmap)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes held in memory."""
         held = [self.shift, self.squares, self.order, None if self.on_disk else self.points]
         return sum(a.nbytes for a in held if a is not None)
 
     @property
-    def kept(self):
+    def kept(self) -> np.dtype[Any]:
         """The type of ``rows``."""
         return self.points.dtype if self.order is None else np.dtype(np.float64)
 
-    def rows(self, positions):
+    def rows(self, positions: Any) -> np.ndarray:
         """Rows at sorted positions, scaled, less the shift, in the type they are kept in."""
         return self.points[positions] if self.order is None else self._shifted(self._read(positions))
 
-    def wide_rows(self, positions):
+    def wide_rows(self, positions: Any) -> np.ndarray:
         """Float64 rows at sorted positions, scaled."""
         if self.order is not None:
             return self._read(positions)
@@ -120,7 +123,7 @@ class StoredPoints(Saved):
     def _in_units(self, X):
         return X if self.column_scale is None else X * self.column_scale
 
-    def scaled(self, queries):
+    def scaled(self, queries: np.ndarray) -> np.ndarray:
         """Queries as float64 in the units of the points, small enough to be squared."""
         queries = self._in_units(np.asarray(queries, dtype=np.float64))
         most = np.abs(queries).max(initial=0.0)
@@ -131,21 +134,21 @@ class StoredPoints(Saved):
             )
         return queries
 
-    def slices(self, n=None):
+    def slices(self, n: int | None = None) -> list[slice]:
         """Slices of n positions (default all) whose float64 rows stay within the memory bound."""
         size, n = max(1, BLOCK_BYTES // (8 * self.n_features)), len(self) if n is None else n
         return [slice(a, min(a + size, n)) for a in range(0, n, size)]
 
-    def group_of(self, group):
+    def group_of(self, group: int) -> tuple[int, int]:
         """(start, stop) of a group's positions."""
         return int(self.offsets[group]), int(self.offsets[group + 1])
 
     @property
-    def groups(self):
+    def groups(self) -> np.ndarray:
         """(n,) the group at each position."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def centre_and_radius(self, metric):
+    def centre_and_radius(self, metric: str) -> tuple[np.ndarray, float]:
         """The mean (d,) and the largest distance of a point from it."""
         centre = sum((self.wide_rows(part).sum(axis=0) for part in self.slices()), np.zeros(self.n_features)) / len(self)
         radius = max(float(distances(metric, centre[None], self.wide_rows(part)).max()) for part in self.slices())
@@ -153,7 +156,7 @@ class StoredPoints(Saved):
             raise InputError(f"training points must stay within {LARGEST:.0e} of their mean; got a radius of {radius:.0e}; rescale them.")
         return centre, radius
 
-    def squares_between(self, a, b):
+    def squares_between(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Two (len(a), len(b)) arrays, b few: squared distances between points, and how far rounding may put them off (more than 0)."""
         total = self.squares[a][:, None] + self.squares[b]
         kind, share, least = self._product_type(0.0)
@@ -161,7 +164,7 @@ class StoredPoints(Saved):
         product = np.concatenate([self.rows(a[part]).astype(kind, copy=False) @ few for part in self.slices(max(1, len(a)))])
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
-    def lower_squares(self, queries, positions=None):
+    def lower_squares(self, queries: np.ndarray, positions: np.ndarray | None = None) -> np.ndarray:
         """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in the points' units, to some or all."""
         queries = self._shifted(queries)
         own, square = _squares(queries), self.squares if positions is None else self.squares[positions]
@@ -191,7 +194,7 @@ class StoredPoints(Saved):
         _, spacing, least = LIMITS[kind]
         return kind, n * spacing, 2.0 * n * least
 
-    def extended(self, X, group):
+    def extended(self, X: Any, group: np.ndarray) -> tuple["StoredPoints", np.ndarray]:
         """New stored points with rows added, and (n,) where each of old-then-new went."""
         if self.on_disk:
             raise InputError("points cannot be added to a memory-mapped training set; append them to the file and fit again.")

@@ -1,6 +1,6 @@
 """Conformal intervals: coverage that holds for any distribution and any number of rows."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -61,10 +61,15 @@ class ConformalIntervals(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="conformal intervals")
     learns: ClassVar[tuple[str, ...]] = ("scores_", "mass_", "spread_")
+    scores_: np.ndarray | list[np.ndarray]
+    mass_: np.ndarray | list[np.ndarray]
+    spread_: float | np.ndarray
 
-    def __init__(self, *, score="scaled", levels=(0.5, 0.8, 0.9, 0.95)):
-        self.score = score
-        self.levels = levels
+    def __init__(
+        self, *, score: Literal["scaled", "absolute", "quantile"] = "scaled", levels: tuple[float, ...] = (0.5, 0.8, 0.9, 0.95)
+    ) -> None:
+        self.score: Literal["scaled", "absolute", "quantile"] = score
+        self.levels: tuple[float, ...] = levels
 
     @classmethod
     def _examples(cls):

@@ -1,6 +1,6 @@
 """A factor on the standard deviations that changes smoothly with them: GP-Normal."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -78,9 +78,14 @@ class GaussianProcessScale(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="Gaussian-process scale")
     learns: ClassVar[tuple[str, ...]] = ("scale_", "kernel_", "points_", "weights_", "units_")
+    scale_: float | np.ndarray
+    kernel_: np.ndarray | list[np.ndarray]
+    points_: np.ndarray | list[np.ndarray]
+    weights_: np.ndarray | list[np.ndarray]
+    units_: np.ndarray | list[np.ndarray]
 
-    def __init__(self, *, inputs="std"):
-        self.inputs = inputs
+    def __init__(self, *, inputs: Literal["std", "std and mean"] = "std") -> None:
+        self.inputs: Literal["std", "std and mean"] = inputs
 
     @classmethod
     def _examples(cls):
@@ -94,7 +99,7 @@ class GaussianProcessScale(RegressionCalibrator):
         if not record.error.any():
             warn("GaussianProcessScale saw no error at all; the std are left as they are.", FitWarning)
             return self._learned(1.0, "no error")
-        scale = StdScaling().fit_record(record).scale_
+        scale: Any = StdScaling().fit_record(record).scale_
         columns = self._columns(record.forecast)
         units = np.array([_centre_and_spread(x, record.weights) for x in columns])
         used = np.flatnonzero(units[:, 1] > 0.0)

@@ -56,6 +56,9 @@ class IntervalCalibration(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="interval calibration")
     learns: ClassVar[tuple[str, ...]] = ("knots_", "values_", "slopes_")
+    knots_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
+    slopes_: np.ndarray | list[np.ndarray]
 
     def _fit_output(self, record):
         knots, values = empirical_scores(record.score, record.weights)

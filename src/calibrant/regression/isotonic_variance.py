@@ -55,9 +55,11 @@ class IsotonicVariance(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="isotonic variance")
     learns: ClassVar[tuple[str, ...]] = ("knots_", "values_")
+    knots_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
 
-    def __init__(self, *, min_rows=20):
-        self.min_rows = min_rows
+    def __init__(self, *, min_rows: float = 20) -> None:
+        self.min_rows: float = min_rows
 
     def _fit_output(self, record):
         squared = np.square(record.error)

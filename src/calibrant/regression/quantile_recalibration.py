@@ -58,9 +58,12 @@ class QuantileRecalibration(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="quantile recalibration")
     learns: ClassVar[tuple[str, ...]] = ("knots_", "values_", "slopes_")
+    knots_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
+    slopes_: np.ndarray | list[np.ndarray]
 
-    def __init__(self, *, n_levels=9):
-        self.n_levels = n_levels
+    def __init__(self, *, n_levels: int = 9) -> None:
+        self.n_levels: int = n_levels
 
     @classmethod
     def _examples(cls):

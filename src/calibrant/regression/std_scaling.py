@@ -47,6 +47,7 @@ class StdScaling(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="STD scaling")
     learns: ClassVar[tuple[str, ...]] = ("scale_",)
+    scale_: float | np.ndarray
 
     def _fit_output(self, record):
         # Divided by the largest first: residuals far beyond their std must not overflow when squared.

@@ -56,9 +56,11 @@ class VarianceBinning(RegressionCalibrator):
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="variance binning")
     learns: ClassVar[tuple[str, ...]] = ("edges_", "values_")
+    edges_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
 
-    def __init__(self, *, n_bins=10):
-        self.n_bins = n_bins
+    def __init__(self, *, n_bins: int = 10) -> None:
+        self.n_bins: int = n_bins
 
     @classmethod
     def _examples(cls):

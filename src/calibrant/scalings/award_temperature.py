@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
@@ -10,6 +11,7 @@ from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
+from calibrant.predictions import Inputs
 
 __all__ = ["AwardTemperature"]
 
@@ -94,13 +96,13 @@ class AwardTemperature(Calibrator):
         beta, award, bound = fit_top_label(*rows, of, count, n_awards=n_classes, **options)
         if objective == "brier":
             beta, award = refine_brier(beta, award, *rows, of, **options)
-        self.common_temperature_ = float(1.0 / common[0])
-        self.temperature_ = 1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])
-        self.award_ = award / beta
+        self.common_temperature_: float = float(1.0 / common[0])
+        self.temperature_: float | np.ndarray = 1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])
+        self.award_: np.ndarray = award / beta
         right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=n_classes)
         wrong = np.bincount(record.predicted, weights=record.weights * (1.0 - record.correct), minlength=n_classes)
         lone = (right + wrong > 0.0) & ((right == 0.0) | (wrong == 0.0)) if self.ridge == 0.0 else np.zeros(n_classes, dtype=bool)
-        self.status_ = "at bound" if bound.any() or lone.any() else "converged"
+        self.status_: str = "at bound" if bound.any() or lone.any() else "converged"
         if self.status_ == "at bound":
             warn(
                 f"the awards or temperatures of {int(max(bound.sum(), lone.sum()))} classes ended at a bound (no wrong or no right "

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
@@ -10,6 +11,7 @@ from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
+from calibrant.predictions import Inputs
 
 __all__ = ["CategoryTemperature"]
 
@@ -92,9 +94,9 @@ class CategoryTemperature(Calibrator):
         beta, award, bound = fit_top_label(*rows, record.predicted, n_classes, **penalty)
         if objective == "brier":
             beta, _ = refine_brier(beta, award, *rows, record.predicted, **penalty)
-        self.common_temperature_ = float(1.0 / common[0])
-        self.temperature_ = 1.0 / beta
-        self.status_ = "at bound" if bound.any() else "converged"
+        self.common_temperature_: float = float(1.0 / common[0])
+        self.temperature_: np.ndarray = 1.0 / beta
+        self.status_: str = "at bound" if bound.any() else "converged"
         if bound.any():
             warn(
                 f"the temperature of {int(bound.sum())} classes ended at its bound (no wrong or no right predictions?); use ridge > 0.",

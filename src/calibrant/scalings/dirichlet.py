@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
@@ -12,6 +13,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["DirichletCalibration"]
 
@@ -68,14 +70,21 @@ class DirichletCalibration(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="Dirichlet calibration (ODIR)")
+    gradient_: float
+    matrix_: np.ndarray
+    shift_: np.ndarray
+    status_: str
 
-    def __init__(self, *, off_diagonal=None, intercept=None, diagonal=10.0, smooth=True, inputs="probability", classes=None):
-        self.off_diagonal = off_diagonal
-        self.intercept = intercept
-        self.diagonal = diagonal
-        self.smooth = smooth
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(
+        self, *, off_diagonal: float | None = None, intercept: float | None = None, diagonal: float = 10.0, smooth: bool = True,
+        inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.off_diagonal: float | None = off_diagonal
+        self.intercept: float | None = intercept
+        self.diagonal: float = diagonal
+        self.smooth: bool = smooth
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -85,8 +94,8 @@ class DirichletCalibration(Calibrator):
         require_matrix_size("DirichletCalibration", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
         beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
-        self.temperature_ = 1.0 / beta
-        self.mixing_ = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_: float = 1.0 / beta
+        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.eye(n_classes, n_classes + 1)
         objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
         theta, self.status_, self.gradient_ = solve(objective, identity)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
@@ -13,6 +14,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 from calibrant.scalings.intra_order_preserving import IntraOrderPreserving
 from calibrant.scalings.structured_matrix import StructuredMatrixScaling
 
@@ -76,11 +78,15 @@ class EnsembleMatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="ensemble matrix scaling (EMS)")
+    temperature_: float
+    mixing_: float
+    matrix_: np.ndarray
+    shift_: np.ndarray
 
-    def __init__(self, *, ridge=1.0, inputs="probability", classes=None):
-        self.ridge = ridge
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.ridge: float = ridge
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -91,14 +97,14 @@ class EnsembleMatrixScaling(Calibrator):
         require_not_negative("ridge", self.ridge)
         status, self.gradient_ = self._fit_featured(record)
         warn_unless_converged("the first part of ensemble matrix scaling", status, self.gradient_, "raise ridge or look at the data")
-        self.order_preserving_ = IntraOrderPreserving(ridge=ORDER_RIDGE)
+        self.order_preserving_: IntraOrderPreserving = IntraOrderPreserving(ridge=ORDER_RIDGE)
         self.order_preserving_.fit_record(record)
-        self.structured_ = StructuredMatrixScaling(ridge=self.ridge)
+        self.structured_: StructuredMatrixScaling = StructuredMatrixScaling(ridge=self.ridge)
         self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
-        self.gradient_ = max(self.gradient_, *(part.gradient_ for part in parts))
+        self.gradient_: float = max(self.gradient_, *(part.gradient_ for part in parts))
         statuses = (status, *(part.status_ for part in parts))
-        self.status_ = next((s for s in statuses if s != "converged"), "converged")
+        self.status_: str = next((s for s in statuses if s != "converged"), "converged")
 
     def _fit_featured(self, record):
         n, n_classes = float(record.weights.sum()), record.n_classes

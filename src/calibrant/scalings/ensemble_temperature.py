@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.newton import cholesky_solver
 from calibrant._kernels.softmax import softmax
@@ -12,6 +13,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["EnsembleTemperature"]
 
@@ -59,11 +61,13 @@ class EnsembleTemperature(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="ensemble temperature scaling (ETS)")
+    gradient_: float
+    status_: str
 
-    def __init__(self, *, prior_weight=0.1, inputs="probability", classes=None):
-        self.prior_weight = prior_weight
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, prior_weight: float = 0.1, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.prior_weight: float = prior_weight
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -73,14 +77,14 @@ class EnsembleTemperature(Calibrator):
         require_not_negative("prior_weight", self.prior_weight)
         weight = record.weights
         beta, _ = inverse_temperature(record.logits, record.labels, weight)
-        self.temperature_ = 1.0 / beta
+        self.temperature_: float = 1.0 / beta
         rows = np.arange(len(record))
         tempered = softmax(record.logits * beta)[rows, record.labels]
         plain = record.probabilities[rows, record.labels]
         parts = np.column_stack([tempered, plain, np.full(len(rows), 1.0 / record.n_classes)])
         objective = _mixture_objective(parts, weight, max(self.prior_weight, 1e-3) / weight.sum())
         step, self.status_, self.gradient_ = solve(objective, np.zeros(2))
-        self.weights_ = 1.0 / 3.0 + step @ ZERO_SUM
+        self.weights_: np.ndarray = 1.0 / 3.0 + step @ ZERO_SUM
         warn_unless_converged("ensemble temperature scaling", self.status_, self.gradient_, "look at the data")
 
     def _predict_proba(self, record):

@@ -1,8 +1,10 @@
 """Gaussian-process calibration: one latent function, shared by all classes, applied to every component."""
 
 from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels import gaussian_process as gp
 from calibrant._kernels.canonical_rows import merge_rows
@@ -16,7 +18,7 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
 
@@ -98,18 +100,27 @@ class GaussianProcessCalibration(Calibrator):
     True
     """
 
+    inducing_: np.ndarray
+    mean_: np.ndarray
+    root_: np.ndarray
+    evidence_: float
+    knots_: np.ndarray
+    values_: np.ndarray
+    status_: str
+
     def __init__(
-        self, *, n_inducing=10, covariance="diagonal", expectation="monte_carlo", monotone=False, n_draws=100, random_state=0,
-        inputs="probability", classes=None,
-    ):  # fmt: skip
-        self.n_inducing = n_inducing
-        self.covariance = covariance
-        self.expectation = expectation
-        self.monotone = monotone
-        self.n_draws = n_draws
-        self.random_state = random_state
-        self.inputs = inputs
-        self.classes = classes
+        self, *, n_inducing: int = 10, covariance: Literal["diagonal", "full"] = "diagonal",
+        expectation: Literal["monte_carlo", "taylor", "mean"] = "monte_carlo", monotone: bool = False, n_draws: int = 100,
+        random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.n_inducing: int = n_inducing
+        self.covariance: Literal["diagonal", "full"] = covariance
+        self.expectation: Literal["monte_carlo", "taylor", "mean"] = expectation
+        self.monotone: bool = monotone
+        self.n_draws: int = n_draws
+        self.random_state: int = random_state
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -136,7 +147,7 @@ class GaussianProcessCalibration(Calibrator):
         begins = starts(float(scores.min()), float(scores.max()), self.n_inducing, START[self.inputs])
         self._learn(scores, labels, weight, begins, learn_kernel=True)
 
-    def partial_fit(self, P, y, *, sample_weight=None):
+    def partial_fit(self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Update the posterior with new rows, the old posterior as the prior; kernel and inducing points stay as first fitted."""
         if not hasattr(self, "kernel_"):
             return self.fit(P, y, sample_weight=sample_weight)
@@ -146,7 +157,7 @@ class GaussianProcessCalibration(Calibrator):
         self._learn(scores, labels, weight, [begin], learn_kernel=False)
         return self
 
-    def latent(self, score, *, level=0.95) -> LatentFunction:
+    def latent(self, score: ArrayLike, *, level: float = 0.95) -> LatentFunction:
         """The latent function at scores (m,), on the scale of the input, with a pointwise band at ``level``.
 
         With ``covariance="full"`` the band is of the function's level too, which softmax does not see and no label tells.
@@ -172,13 +183,13 @@ class GaussianProcessCalibration(Calibrator):
     def _learn(self, scores, labels, weight, begins, learn_kernel):
         log_prior = log_softmax(_prior_mean(scores, self.inputs))
         own, mass = log_prior[np.arange(len(labels)), labels], np.exp(log_prior)
-        self.layout_ = next(name for name, most in LAYOUTS.items() if scores.size <= most)
+        self.layout_: str = next(name for name, most in LAYOUTS.items() if scores.size <= most)
         layout = {"direct": Direct, "interpolated": Interpolated, "grid": Grid}[self.layout_](scores, mass, labels)
         full, prior, limits = self.covariance == "full", begins[0].posterior, self._limits(layout)
         trial = trial_steps(scores.size)
         fit = best_of(begins, lambda begin, steps: maximise(layout, own, weight, begin, prior, full, limits, steps, learn_kernel), trial)
         self.inducing_, self.mean_, self.root_ = fit.inducing, fit.posterior.mean, fit.posterior.root
-        self.kernel_ = (fit.hyper.variance, fit.hyper.length, fit.hyper.noise)
+        self.kernel_: tuple[float, float, float] = (fit.hyper.variance, fit.hyper.length, fit.hyper.noise)
         self.evidence_, self.status_ = fit.value, fit.status
         if not np.isfinite(fit.value):
             warn("the Gaussian process's bound is not finite; look at the scores.", FitWarning)

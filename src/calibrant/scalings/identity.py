@@ -2,8 +2,11 @@
 
 from typing import ClassVar
 
+from numpy.typing import ArrayLike
+
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["Identity"]
 
@@ -28,9 +31,9 @@ class Identity(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="uncalibrated")
 
-    def __init__(self, *, inputs="probability", classes=None):
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     def _fit(self, record):
         """There is nothing to learn."""

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective
@@ -12,6 +13,7 @@ from calibrant._support.options import require_not_negative
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["IntraOrderPreserving"]
 
@@ -62,11 +64,13 @@ class IntraOrderPreserving(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="intra-order-preserving scaling (IOP)")
+    temperature_: float
+    mixing_: float
 
-    def __init__(self, *, ridge=3.0, inputs="probability", classes=None):
-        self.ridge = ridge
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, ridge: float = 3.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.ridge: float = ridge
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -83,10 +87,10 @@ class IntraOrderPreserving(Calibrator):
         bounds = [(SMALLEST_SLOPE, None)] * len(start)
         options = {"maxiter": 1000, "maxfun": 2000, "maxcor": 20, "ftol": 0.0, "gtol": 1e-8}
         fit = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        self.slopes_ = fit.x.reshape(2, -1)
+        self.slopes_: np.ndarray = fit.x.reshape(2, -1)
         projected = np.where((fit.x <= SMALLEST_SLOPE) & (fit.jac > 0.0), 0.0, fit.jac)
-        self.gradient_ = float(np.abs(projected).max())
-        self.status_ = "converged" if self.gradient_ <= 1e-7 else "max steps" if fit.status == 1 else "stalled"
+        self.gradient_: float = float(np.abs(projected).max())
+        self.status_: str = "converged" if self.gradient_ <= 1e-7 else "max steps" if fit.status == 1 else "stalled"
         warn_unless_converged("intra-order-preserving scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
     def _scores(self, record):

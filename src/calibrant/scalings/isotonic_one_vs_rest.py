@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
@@ -11,6 +12,7 @@ from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["IsotonicOneVsRest"]
 
@@ -53,18 +55,20 @@ class IsotonicOneVsRest(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="one-vs-rest isotonic regression after temperature (IROvA-TS)")
+    score_: list[np.ndarray]
+    value_: list[np.ndarray]
 
-    def __init__(self, *, temperature=True, inputs="probability", classes=None):
-        self.temperature = temperature
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, temperature: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.temperature: bool = temperature
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(temperature=False)]
 
     def _fit(self, record):
-        self.temperature_ = 1.0
+        self.temperature_: float = 1.0
         ordered, place = _rising_rows(record)
         if self.temperature:
             beta, _ = inverse_temperature(ordered.logits, ordered.labels, ordered.weights)

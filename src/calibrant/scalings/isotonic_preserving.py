@@ -3,11 +3,13 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["IsotonicPreserving"]
 
@@ -51,9 +53,9 @@ class IsotonicPreserving(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="accuracy-preserving isotonic regression (IRM)")
 
-    def __init__(self, *, inputs="probability", classes=None):
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -63,8 +65,8 @@ class IsotonicPreserving(Calibrator):
         weight = np.repeat(record.weights, record.n_classes)
         unique, mass, mean = pool_ties(record.probabilities.ravel(), record.one_hot.ravel(), weight)
         first, last, value, block_mass = pooled_blocks(mean, mass)
-        self.score_ = np.column_stack([unique[first], unique[last]]).ravel()
-        self.value_ = np.repeat(smooth_ends(value, block_mass), 2)
+        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.value_: np.ndarray = np.repeat(smooth_ends(value, block_mass), 2)
 
     def _predict_proba(self, record):
         P = record.probabilities

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
@@ -12,6 +13,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["MatrixScaling"]
 
@@ -64,13 +66,20 @@ class MatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="matrix scaling")
+    gradient_: float
+    matrix_: np.ndarray
+    shift_: np.ndarray
+    status_: str
 
-    def __init__(self, *, ridge=10.0, off_diagonal=None, smooth=True, inputs="probability", classes=None):
-        self.ridge = ridge
-        self.off_diagonal = off_diagonal
-        self.smooth = smooth
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(
+        self, *, ridge: float = 10.0, off_diagonal: float | None = None, smooth: bool = True, inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.ridge: float = ridge
+        self.off_diagonal: float | None = off_diagonal
+        self.smooth: bool = smooth
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -83,8 +92,8 @@ class MatrixScaling(Calibrator):
         require_not_negative("ridge", self.ridge)
         require_not_negative("off_diagonal", off_diagonal)
         beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
-        self.temperature_ = 1.0 / beta
-        self.mixing_ = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_: float = 1.0 / beta
+        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.eye(n_classes, n_classes + 1)
         ridge = np.full(identity.shape, off_diagonal)
         ridge[identity > 0] = self.ridge

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
@@ -12,6 +13,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["StructuredVectorScaling"]
 
@@ -61,11 +63,15 @@ class StructuredVectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="structured vector scaling (SVS)")
+    gradient_: float
+    scale_: np.ndarray
+    shift_: np.ndarray
+    status_: str
 
-    def __init__(self, *, ridge=1.0, inputs="probability", classes=None):
-        self.ridge = ridge
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.ridge: float = ridge
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -75,8 +81,8 @@ class StructuredVectorScaling(Calibrator):
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
         beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
-        self.temperature_ = 1.0 / beta
-        self.mixing_ = 1.0 / (n + 1.0)
+        self.temperature_: float = 1.0 / beta
+        self.mixing_: float = 1.0 / (n + 1.0)
         z = self._scores(record)
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(z, record.labels, record.weights, self.ridge * n_classes / n, identity)

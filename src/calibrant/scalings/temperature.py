@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
@@ -11,6 +12,7 @@ from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
+from calibrant.predictions import Inputs
 
 __all__ = ["TemperatureScaling"]
 

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
@@ -12,6 +13,7 @@ from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
 
 __all__ = ["VectorScaling"]
 
@@ -60,12 +62,18 @@ class VectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="vector scaling")
+    gradient_: float
+    scale_: np.ndarray
+    shift_: np.ndarray
+    status_: str
 
-    def __init__(self, *, ridge=10.0, smooth=True, inputs="probability", classes=None):
-        self.ridge = ridge
-        self.smooth = smooth
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(
+        self, *, ridge: float = 10.0, smooth: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None
+    ) -> None:
+        self.ridge: float = ridge
+        self.smooth: bool = smooth
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -75,8 +83,8 @@ class VectorScaling(Calibrator):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
         beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
-        self.temperature_ = 1.0 / beta
-        self.mixing_ = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_: float = 1.0 / beta
+        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(self._scores(record), record.labels, record.weights, self.ridge / n, identity)
         theta, self.status_, self.gradient_ = solve(objective, np.repeat(identity, record.n_classes, axis=1))

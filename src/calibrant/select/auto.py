@@ -1,9 +1,12 @@
 """The safe default: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.pooling import exponential_weights, linear_pool, stacking_weights
@@ -11,6 +14,7 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.out_of_fold import fit_clone, out_of_fold
+from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.evidence import LEAST_ROWS, score_difference
 
@@ -97,16 +101,20 @@ class AutoCalibrator(Calibrator):
     'pooled'
     """
 
+    score_: float
+    uncalibrated_score_: float
+
     def __init__(
-        self, *, methods="auto", objective="log_loss", cv=5, max_cost=None, random_state=0, inputs="probability", classes=None
-    ):  # fmt: skip
-        self.methods = methods
-        self.objective = objective
-        self.cv = cv
-        self.max_cost = max_cost
-        self.random_state = random_state
-        self.inputs = inputs
-        self.classes = classes
+        self, *, methods: str | Sequence[str] = "auto", objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5,
+        max_cost: float | None = None, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.methods: str | Sequence[str] = methods
+        self.objective: Literal["log_loss", "brier"] = objective
+        self.cv: int = cv
+        self.max_cost: float | None = max_cost
+        self.random_state: int = random_state
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     tags = Tags(random=True, label="automatic choice")
 
@@ -118,7 +126,7 @@ class AutoCalibrator(Calibrator):
     def _fit(self, record):
         names = self._names()
         record = _canonical(record)
-        self.n_fit_ = float(record.weights.sum())
+        self.n_fit_: float = float(record.weights.sum())
         if min(self.n_fit_, len(record)) < LEAST_ROWS:
             return self._do_nothing(record, "too few rows")
         if (record.labels == record.labels[0]).all():
@@ -141,7 +149,7 @@ class AutoCalibrator(Calibrator):
         self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)
         self.table_, self.status_ = [], f"identity: {why}"
         self.score_ = self.uncalibrated_score_ = float(np.average(self._losses(record.probabilities, record), weights=record.weights))
-        self.gain_in_errors_ = 0.0
+        self.gain_in_errors_: float = 0.0
 
     def _try(self, record, candidates):
         """Out-of-fold predictions of every candidate; one that fails is left out with a note."""
@@ -178,13 +186,13 @@ class AutoCalibrator(Calibrator):
         enough = gain > 0.0
         if not enough:
             kept, pool, self.score_ = [0], np.ones(1), means[0]
-        self.weights_ = pool
+        self.weights_: np.ndarray = pool
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            self.members_ = [fit_clone(trials[j].candidate.make(), record) for j in kept]
+            self.members_: list[Calibrator] = [fit_clone(trials[j].candidate.make(), record) for j in kept]
         named = {trials[j].candidate.name: float(w) for j, w in zip(kept, pool, strict=True)}
-        self.table_ = _table(trials, means, weight, named, notes)
-        self.status_ = "pooled" if enough else "identity: no evidence"
+        self.table_: list[dict[str, Any]] = _table(trials, means, weight, named, notes)
+        self.status_: str = "pooled" if enough else "identity: no evidence"
 
     def _pool(self, trials, record):
         """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""

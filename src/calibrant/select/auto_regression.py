@@ -1,8 +1,9 @@
 """The safe default for forecasts: try what fits the data, take what helps out of fold, and do nothing without evidence."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import special
@@ -100,12 +101,15 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     tags: ClassVar[Tags] = Tags(output="distribution", random=True, label="automatic choice of forecasts")
     learns: ClassVar[tuple[str, ...]] = ("calibrator_", "table_", "score_", "uncalibrated_score_", "gain_in_errors_", "n_fit_")
 
-    def __init__(self, *, methods="auto", objective="nll", cv=5, max_cost=None, random_state=0):
-        self.methods = methods
-        self.objective = objective
-        self.cv = cv
-        self.max_cost = max_cost
-        self.random_state = random_state
+    def __init__(
+        self, *, methods: str | Sequence[str] = "auto", objective: Literal["nll", "crps"] = "nll", cv: int = 5,
+        max_cost: float | None = None, random_state: int = 0,
+    ) -> None:  # fmt: skip
+        self.methods: str | Sequence[str] = methods
+        self.objective: Literal["nll", "crps"] = objective
+        self.cv: int = cv
+        self.max_cost: float | None = max_cost
+        self.random_state: int = random_state
 
     @classmethod
     def _examples(cls):

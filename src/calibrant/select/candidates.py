@@ -1,6 +1,6 @@
 """What AutoCalibrator tries: each candidate with what it costs and what it needs, as data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calibrant.contracts.calibrator import Calibrator
@@ -59,7 +59,7 @@ CANDIDATES = (
 )
 
 
-def candidates_for(n, n_classes, names=None, max_cost=None):
+def candidates_for(n: float, n_classes: int, names: Sequence[str] | None = None, max_cost: float | None = None) -> list[Candidate]:
     """The candidates for n rows (sum of weights) and K classes, cheapest first; the uncalibrated one is always among them.
 
     ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``.

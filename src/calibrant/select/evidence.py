@@ -10,7 +10,7 @@ LEAST_ROWS = 20
 EVIDENCE = 0.5
 
 
-def score_difference(before, after, weight):
+def score_difference(before: np.ndarray, after: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """Weighted mean of before - after, (n,) scores of the same rows, and its standard error; infinite and 0 where ``before`` is."""
     if not np.isfinite(before).all():
         return float("inf"), 0.0

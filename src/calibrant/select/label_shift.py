@@ -1,18 +1,19 @@
 """Class frequencies that differ between calibration and use: estimated from unlabelled predictions, and put right by weights."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.bias_temperature import fit_bias_temperature
 from calibrant._kernels.softmax import softmax
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import encode_labels
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelShift"]
 
@@ -67,12 +68,22 @@ class LabelShift(Saved, BaseEstimator):
     [[0.75, 0.25]]
     """
 
-    def __init__(self, frequencies: Any = "em", *, inputs="probability", classes=None):
-        self.frequencies = frequencies
-        self.inputs = inputs
-        self.classes = classes
+    classes_: np.ndarray
 
-    def fit(self, P, y, P_use=None, *, sample_weight=None, use_weight=None):
+    def __init__(self, frequencies: Any = "em", *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.frequencies: Any = frequencies
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def fit(
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        P_use: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        use_weight: ArrayLike | None = None,
+    ) -> Self:
         """Estimate the weights.
 
         Parameters
@@ -92,13 +103,13 @@ class LabelShift(Saved, BaseEstimator):
             raise InputError("y must be the true labels, one a row; got None.")
         self.classes_, K = record.classes, record.n_classes
         counts = np.bincount(record.labels, weights=record.weights, minlength=K)
-        self.calibration_frequencies_ = counts / counts.sum()
-        self.condition_ = float("nan")
+        self.calibration_frequencies_: np.ndarray = counts / counts.sum()
+        self.condition_: float = float("nan")
         if isinstance(self.frequencies, str):
             weights = self._estimated(record, self._read_use(P_use, use_weight))
         else:
             q = _checked(self.frequencies, K)
-            self.status_ = "given"
+            self.status_: str = "given"
             weights = np.divide(q, self.calibration_frequencies_, out=np.ones(K), where=counts > 0.0)
         self._keep(weights, counts)
         return self
@@ -144,8 +155,8 @@ class LabelShift(Saved, BaseEstimator):
         absent = counts == 0.0
         weights = np.where(absent, 1.0, weights)
         total = self.calibration_frequencies_ @ weights
-        self.weights_ = np.where(absent, 1.0, weights / total if total > 0.0 else 1.0)
-        self.frequencies_ = self.calibration_frequencies_ * self.weights_
+        self.weights_: np.ndarray = np.where(absent, 1.0, weights / total if total > 0.0 else 1.0)
+        self.frequencies_: np.ndarray = self.calibration_frequencies_ * self.weights_
         if absent.any():
             named = [str(c) for c in self.classes_[absent][:6]]
             warn(
@@ -153,13 +164,13 @@ class LabelShift(Saved, BaseEstimator):
                 SparseDataWarning,
             )
 
-    def sample_weight(self, y) -> np.ndarray:
+    def sample_weight(self, y: ArrayLike) -> np.ndarray:
         """The weight q / p of each row by its true class, (n,): pass it to ``fit`` of a calibrator or to a metric."""
         require_fitted(self, "weights_")
         labels, _ = encode_labels(y, self.classes_, None, len(self.classes_))
         return self.weights_[labels]
 
-    def adapt(self, P) -> np.ndarray:
+    def adapt(self, P: ArrayLike) -> np.ndarray:
         """Whole vectors calibrated at frequencies p, as they are at q: P_k q_k / p_k, renormalised, (n, K)."""
         require_fitted(self, "weights_")
         adapted = read(P, inputs=self.inputs, classes=self.classes_).probabilities * self.weights_

@@ -1,7 +1,8 @@
 """What AutoRegressionCalibrator tries: each candidate with what it costs and what it needs, as data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.regression.conformal import ConformalIntervals
@@ -51,7 +52,7 @@ REGRESSION_CANDIDATES = (
 )
 
 
-def regression_candidates_for(n, objective, names=None, max_cost=None):
+def regression_candidates_for(n: float, objective: str, names: Sequence[str] | None = None, max_cost: float | None = None) -> list[Any]:
     """The candidates for n rows (sum of weights) and a score, cheapest first; the uncalibrated one is always among them.
 
     ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``.

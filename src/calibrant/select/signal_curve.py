@@ -31,7 +31,7 @@ class SignalCurve(Saved):
     knots: np.ndarray
 
     @classmethod
-    def learn(cls, score, correct, weight, domain):
+    def learn(cls, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, domain: str) -> "SignalCurve":
         """From the scores of the rows to fit, right or wrong; ``domain`` is "unit" or "real"."""
         limits = inner_limits(score, weight.sum()) if domain == "unit" else None
         x = _scaled(score, limits)
@@ -44,7 +44,7 @@ class SignalCurve(Saved):
         balanced = weight * np.where(correct > 0.0, 1.0 / max(right, 1.0), 1.0 / max(float(weight.sum()) - right, 1.0))
         return cls(limits, centre, spread, np.unique([weighted_quantile(z, balanced, share) for share in SHARES]))
 
-    def columns(self, score):
+    def columns(self, score: np.ndarray) -> np.ndarray:
         """(n, 1 + q): the signal in standard units, then its steps, each from 0 to 1."""
         z = (_scaled(score, self.limits) - self.centre) / self.spread
         return np.column_stack([z, _steps(z, self.knots)])

@@ -1,8 +1,11 @@
 """Confidence of the top label from several signals at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
@@ -13,6 +16,7 @@ from calibrant.contracts.signal import fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.predictions import Inputs
 from calibrant.select.evidence import score_difference
 from calibrant.select.signal_curve import SignalCurve
 from calibrant.signals.entropy import Entropy
@@ -52,23 +56,23 @@ class Rows:
     weight: np.ndarray
     n_classes: int
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> "Rows":
         """Some of the rows."""
         return replace(self, **{k: getattr(self, k)[rows] for k in ("design", "predicted", "correct", "weight")})
 
-    def only(self, signal):
+    def only(self, signal: int) -> "Rows":
         """The columns of one signal."""
         own = self.part == signal
         return replace(self, design=self.design[:, own], part=self.part[own])
 
-    def fit(self, bend_penalty, class_penalty):
+    def fit(self, bend_penalty: float, class_penalty: float) -> tuple[np.ndarray, float, np.ndarray, str]:
         """Coefficients (d,), level, class levels (K,), status."""
         line = np.append(True, self.part[1:] != self.part[:-1])
         ridge = np.where(line, LINE_PENALTY, bend_penalty)
         target = smoothed_targets(self.correct, self.weight)
         return fit_monotone_additive(self.design, self.predicted, self.n_classes, target, self.weight, ridge, class_penalty)
 
-    def held_out(self, folds, bend_penalty, class_penalty):
+    def held_out(self, folds: np.ndarray, bend_penalty: float, class_penalty: float) -> np.ndarray:
         """(n,) log loss of each row by the fit on the other folds."""
         z = np.empty(len(folds))
         for k in range(folds.max() + 1):
@@ -77,7 +81,7 @@ class Rows:
             z[out] = self.design[out] @ slopes + level + levels[self.predicted[out]]
         return np.logaddexp(0.0, z) - self.correct * z
 
-    def mean(self, losses):
+    def mean(self, losses: np.ndarray) -> float:
         """Weighted mean."""
         return float(self.weight @ losses / self.weight.sum())
 
@@ -142,12 +146,25 @@ class StackedConfidence(Calibrator):
     True
     """
 
-    def __init__(self, *, signals=None, cv=5, random_state=0, inputs="probability", classes=None):
-        self.signals = signals
-        self.cv = cv
-        self.random_state = random_state
-        self.inputs = inputs
-        self.classes = classes
+    slopes_: np.ndarray
+    level_: float
+    class_levels_: np.ndarray
+    status_: str
+
+    def __init__(
+        self,
+        *,
+        signals: Sequence[Signal] | None = None,
+        cv: int = 5,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.signals: Sequence[Signal] | None = signals
+        self.cv: int = cv
+        self.random_state: int = random_state
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -169,7 +186,7 @@ class StackedConfidence(Calibrator):
     def _begin(self, record):
         if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
             raise InputError(f"cv must be a whole number of folds, at least 2; got {self.cv!r}.")
-        self.signals_ = self._chosen(record)
+        self.signals_: list[Signal] = self._chosen(record)
         super()._begin(record)
 
     def _named(self):
@@ -193,7 +210,9 @@ class StackedConfidence(Calibrator):
         self.signals_ = [fitted_signal(signal, record) for signal in self.signals_]
         scores = self._scores(record)
         domains = [signal.tags.domain for signal in self.signals_]
-        self.curves_ = [SignalCurve.learn(x, record.correct, record.weights, domain) for x, domain in zip(scores, domains, strict=True)]
+        self.curves_: list[SignalCurve] = [
+            SignalCurve.learn(x, record.correct, record.weights, domain) for x, domain in zip(scores, domains, strict=True)
+        ]
         columns = [curve.columns(x) for curve, x in zip(self.curves_, scores, strict=True)]
         part = np.repeat(np.arange(len(columns)), [c.shape[1] for c in columns])
         lines = np.column_stack([c[:, 0] for c in columns])
@@ -211,18 +230,18 @@ class StackedConfidence(Calibrator):
     def _choose(self, rows):
         """The penalties of least log loss out of fold, the stronger on ties, and the table of each signal alone."""
         self.bend_penalty_, self.class_penalty_, self.comparison_ = BEND_PENALTIES[0], CLASS_PENALTIES[0], []
-        self.n_fit_ = float(rows.weight.sum())
+        self.n_fit_: float = float(rows.weight.sum())
         if len(rows.weight) < LEAST_ROWS:
             return
         # Not by class: that would let every fold know the others' rate of each class.
         folds = stratified_folds(rows.correct, min(self.cv, len(rows.weight)), self.random_state)
-        self.bend_penalty_ = min(BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START)))
+        self.bend_penalty_: float = min(BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START)))
         losses = {level: rows.held_out(folds, self.bend_penalty_, level) for level in CLASS_PENALTIES}
-        self.class_penalty_ = min(losses, key=lambda level: rows.mean(losses[level]))
+        self.class_penalty_: float = min(losses, key=lambda level: rows.mean(losses[level]))
         self._tabulate(rows, folds, losses[self.class_penalty_])
 
     def _tabulate(self, rows, folds, together):
-        self.comparison_ = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
+        self.comparison_: list[dict[str, Any]] = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
         for s, signal in enumerate(self.signals_):
             alone = rows.only(s).held_out(folds, self.bend_penalty_, CLASS_PENALTIES[0])
             _, error = score_difference(alone, together, rows.weight)

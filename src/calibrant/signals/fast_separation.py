@@ -1,10 +1,15 @@
 """How much nearer the training points of the predicted class are than all others."""
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
 from calibrant.neighbors.index import NeighborIndex
+from calibrant.predictions import Inputs
 from calibrant.signals.separation import Separation
 
 __all__ = ["FastSeparation"]
@@ -68,16 +73,18 @@ class FastSeparation(Separation):
     """
 
     def __init__(
-        self, metric="l2", *, features=None, points=None, scale="auto", index=None, progress=None, inputs="probability", classes=None
-    ):  # fmt: skip
-        self.metric = metric
+        self, metric: Literal["l2", "l1", "linf"] = "l2", *, features: Any = None, points: Any = None,
+        scale: Literal["auto", "standard", "none"] = "auto", index: "NeighborIndex | None" = None,
+        progress: Callable[..., Any] | None = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.metric: Literal["l2", "l1", "linf"] = metric
         self.features = features
         self.points = points
         self.scale = scale
-        self.index = index
-        self.progress = progress
-        self.inputs = inputs
-        self.classes = classes
+        self.index: NeighborIndex | None = index
+        self.progress: Callable[..., Any] | None = progress
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):

@@ -1,13 +1,17 @@
 """How often the predicted label survives noise."""
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels import label_stability as kernel
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelStability"]
 
@@ -78,19 +82,22 @@ class LabelStability(Signal):
     [0.5, 0.9214]
     """
 
+    spread_: np.ndarray
+
     def __init__(
-        self, *, noise="auto", scale="auto", method="exact", n_draws=1000, random_state=0, transform=None, model=None,
-        inputs="probability", classes=None,
-    ):  # fmt: skip
-        self.noise = noise
-        self.scale = scale
-        self.method = method
-        self.n_draws = n_draws
-        self.random_state = random_state
-        self.transform = transform
-        self.model = model
-        self.inputs = inputs
-        self.classes = classes
+        self, *, noise: Literal["auto", "gaussian", "uniform"] = "auto", scale: float | str = "auto",
+        method: Literal["exact", "sampled"] = "exact", n_draws: int = 1000, random_state: int | None = 0,
+        transform: Callable[..., Any] | None = None, model: Any = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.noise: Literal["auto", "gaussian", "uniform"] = noise
+        self.scale: float | str = scale
+        self.method: Literal["exact", "sampled"] = method
+        self.n_draws: int = n_draws
+        self.random_state: int | None = random_state
+        self.transform: Callable[..., Any] | None = transform
+        self.model: Any = model
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -110,9 +117,9 @@ class LabelStability(Signal):
     def _fit(self, record):
         self._check()
         self._need_features(record)
-        self.seed_ = int(np.random.default_rng().integers(2**31)) if self.random_state is None else self.random_state
+        self.seed_: int = int(np.random.default_rng().integers(2**31)) if self.random_state is None else self.random_state
         if self._noise is None:
-            self.scale_ = float("nan")
+            self.scale_: float = float("nan")
         elif self.scale == "auto":
             self._choose_scale(record)
         else:
@@ -150,7 +157,7 @@ class LabelStability(Signal):
 
     def _choose_scale(self, record):
         gap = kernel.runner_up_gap(record.logits, record.predicted)
-        self.scales_ = _typical(gap, record.weights) * RELATIVE_SCALES * (UNIFORM_WIDTH if self._noise == "uniform" else 1.0)
+        self.scales_: np.ndarray = _typical(gap, record.weights) * RELATIVE_SCALES * (UNIFORM_WIDTH if self._noise == "uniform" else 1.0)
         correct = record.correct if record.labels is not None else np.zeros(len(record))
         if self.method == "exact" and self.transform is None:
             sums = kernel.spread_sums(record.logits, record.predicted, correct, record.weights, self.scales_, self._noise)

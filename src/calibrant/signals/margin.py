@@ -1,10 +1,14 @@
 """How far the first class is ahead of the second."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
+from calibrant.predictions import Inputs
 
 __all__ = ["Margin"]
 
@@ -36,10 +40,12 @@ class Margin(Signal):
     [0.25, 0.0]
     """
 
-    def __init__(self, *, scale="probability", inputs="probability", classes=None):
-        self.scale = scale
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(
+        self, *, scale: Literal["probability", "logit"] = "probability", inputs: Inputs = "probability", classes: ArrayLike | None = None
+    ) -> None:
+        self.scale: Literal["probability", "logit"] = scale
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]

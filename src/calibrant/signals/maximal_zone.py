@@ -1,9 +1,14 @@
 """The true radius in which the nearest training point stays on one side."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.maximal_zone import zone_radius
 from calibrant.neighbors.brute import BruteIndex, split
+from calibrant.predictions import Inputs
 from calibrant.signals.pairwise_separation import signed
 from calibrant.signals.separation import Separation
 
@@ -55,13 +60,16 @@ class MaximalZone(Separation):
     [2.125]
     """
 
-    def __init__(self, *, features=None, points=None, scale="auto", progress=None, inputs="probability", classes=None):
+    def __init__(
+        self, *, features: Any = None, points: Any = None, scale: str = "auto", progress: Callable[..., Any] | None = None,
+        inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
         self.features = features
         self.points = points
         self.scale = scale
-        self.progress = progress
-        self.inputs = inputs
-        self.classes = classes
+        self.progress: Callable[..., Any] | None = progress
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     def _make_index(self):
         return BruteIndex()

@@ -1,10 +1,16 @@
 """Separation by pairs of training points."""
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.pairwise_separation import max_min, min_max, nearest_of
 from calibrant.errors import InputError
 from calibrant.neighbors.brute import BruteIndex, split
+from calibrant.neighbors.stored_points import StoredPoints
+from calibrant.predictions import Inputs
 from calibrant.signals.separation import Separation
 
 __all__ = ["PairwiseSeparation", "signed"]
@@ -57,15 +63,16 @@ class PairwiseSeparation(Separation):
     """
 
     def __init__(
-        self, dangerous="min-max", *, features=None, points=None, scale="auto", progress=None, inputs="probability", classes=None
-    ):  # fmt: skip
-        self.dangerous = dangerous
+        self, dangerous: Literal["min-max", "max-min"] = "min-max", *, features: Any = None, points: Any = None,
+        scale: str = "auto", progress: Callable[..., Any] | None = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.dangerous: Literal["min-max", "max-min"] = dangerous
         self.features = features
         self.points = points
         self.scale = scale
-        self.progress = progress
-        self.inputs = inputs
-        self.classes = classes
+        self.progress: Callable[..., Any] | None = progress
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @classmethod
     def _examples(cls):
@@ -95,7 +102,10 @@ class PairwiseSeparation(Separation):
         return max_min(query, same, other, points, np.inf)
 
 
-def signed(query, same, other, points, radius, safe, dangerous):
+def signed(
+    query: np.ndarray, same: np.ndarray, other: np.ndarray, points: StoredPoints, radius: float, safe: Callable[..., Any],
+    dangerous: Callable[..., Any],
+) -> float:  # fmt: skip
     """The signed zone of one query: plus or minus ``radius`` where a side has no points, at most the distance to the nearest point."""
     _, _, own = nearest_of(query, same, points)
     _, _, others = nearest_of(query, other, points)

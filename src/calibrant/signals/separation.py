@@ -1,7 +1,10 @@
 """What the separation signals share: the training points by class, in one space."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.signal import Signal
@@ -19,7 +22,7 @@ class Separation(Signal):
     F(x) are the training points whose label, in ``reference``, is the label predicted for x.
     """
 
-    tags = SignalTags(domain="real", uses_features=True, needs_reference=True)
+    tags: ClassVar[SignalTags] = SignalTags(domain="real", uses_features=True, needs_reference=True)
     features: Any = None
     scale: str = "auto"
     points: Any = None
@@ -37,7 +40,7 @@ class Separation(Signal):
     def _fit(self, record):
         if record.reference is None:
             raise InputError(f"{type(self).__name__} needs reference=(X_train, y_train), the model's own training data; got None.")
-        self.classes_ = record.classes
+        self.classes_: np.ndarray = record.classes
         X, labels = record.reference
         if len(labels) == 0:
             raise InputError("reference must hold at least one training row; got none.")
@@ -45,11 +48,11 @@ class Separation(Signal):
             if not hasattr(self.points, "reduce"):
                 raise InputError(f"points must be a reduction of the training set, such as RandomSubset(2); got {self.points!r}.")
             X, labels = self.points.reduce(X, labels)
-        self.space_ = FeatureSpace(self.features, self.scale)
+        self.space_: FeatureSpace = FeatureSpace(self.features, self.scale)
         rows = self.space_.fit(X, labels)
-        self.index_ = self._make_index().fit(rows, labels, record.n_classes, self.space_.column_scale_)
+        self.index_: Any = self._make_index().fit(rows, labels, record.n_classes, self.space_.column_scale_)
 
-    def add(self, X, y):
+    def add(self, X: Any, y: ArrayLike) -> Self:
         """Add training points to a fitted signal.
 
         Parameters

@@ -2,8 +2,11 @@
 
 from typing import ClassVar
 
+from numpy.typing import ArrayLike
+
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
+from calibrant.predictions import Inputs
 
 __all__ = ["TopProbability"]
 
@@ -32,9 +35,9 @@ class TopProbability(Signal):
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
-    def __init__(self, *, inputs="probability", classes=None):
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     def _score(self, record):
         return record.confidence

@@ -1,6 +1,9 @@
 """One map for each class against the rest: whole vectors from any map."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant.contracts.calibrator import Calibrator
@@ -9,6 +12,7 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags, Tags
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
+from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest"]
 
@@ -57,10 +61,10 @@ class OneVsRest(Calibrator):
     1.0
     """
 
-    def __init__(self, map=None, *, inputs="probability", classes=None):
-        self.map = map
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, map: Map | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.map: Map | None = map
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -82,13 +86,13 @@ class OneVsRest(Calibrator):
             rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
             columns = range(record.n_classes)
             templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
-        self.maps_ = [
+        self.maps_: list[Any] = [
             None if map is None else clone(map).fit_checked(P[:, k], (labels == k).astype(np.float64), record.weight)
             for k, map in zip(columns, templates, strict=True)
         ]
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})
         few = sum(isinstance(m, _AsItIs) for m in self.maps_)
-        self.status_ = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
+        self.status_: str = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
 
     def _predict_proba(self, record):
         P = record.probabilities

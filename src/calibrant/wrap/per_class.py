@@ -1,12 +1,14 @@
 """One calibrator for each predicted class."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import share_rest
 from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.folds.out_of_fold import fit_clone
+from calibrant.predictions import Inputs
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
 
@@ -47,10 +49,10 @@ class PerClass(Calibrator):
     [0, 1]
     """
 
-    def __init__(self, calibrator=None, *, inputs="probability", classes=None):
-        self.calibrator = calibrator
-        self.inputs = inputs
-        self.classes = classes
+    def __init__(self, calibrator: Calibrator | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.calibrator: Calibrator | None = calibrator
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -70,8 +72,8 @@ class PerClass(Calibrator):
     def _fit(self, record):
         rates = ClassRates.count(record)
         rates.warn(record.classes)
-        self.rate_ = rates.shrunk
-        self.calibrators_ = {
+        self.rate_: np.ndarray = rates.shrunk
+        self.calibrators_: dict[int, Calibrator] = {
             k: fit_clone(self._template(), record.take(record.predicted == k)) for k in np.flatnonzero(rates.enough).tolist()
         }
 

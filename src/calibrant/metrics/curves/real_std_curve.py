@@ -50,8 +50,9 @@ def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: f
     mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
     size, rows = np.abs(record.error), rows_by_group(group, n_groups)
     half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
+    low, high = root_mean_squared_error.limits(errors, band)
     return RealStdCurve(
-        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), *root_mean_squared_error.limits(errors, band),
+        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), low, high,
         half, claimed[0] / mass, reach, claimed[1] / mass,
     )  # fmt: skip
 

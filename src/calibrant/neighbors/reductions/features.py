@@ -1,9 +1,12 @@
 """Fewer features of any kind: principal components, random ones."""
 
+from typing import Any, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.distance_bounds import leading_directions
+from calibrant._support.estimators import BaseEstimator, TransformerMixin
 from calibrant._support.saving import Saved
 from calibrant.neighbors.reductions.step import check_step
 
@@ -39,20 +42,20 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
     (50, 2)
     """
 
-    def __init__(self, t=2):
-        self.t = t
+    def __init__(self, t: int = 2) -> None:
+        self.t: int = t
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Find the components."""
         check_step(self.t)
         X = _flat(X)
-        self.n_features_in_ = X.shape[1]
-        self.mean_ = X.mean(axis=0, dtype=np.float64)
+        self.n_features_in_: int = X.shape[1]
+        self.mean_: np.ndarray = X.mean(axis=0, dtype=np.float64)
         basis = leading_directions(lambda rows: X[rows].astype(np.float64), len(X), self.mean_, max(1, X.shape[1] // self.t**2))
-        self.components_ = np.eye(X.shape[1]) if basis is None else basis
+        self.components_: np.ndarray = np.eye(X.shape[1]) if basis is None else basis
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """(n, k) float32 coordinates."""
         return ((_flat(X) - self.mean_) @ self.components_).astype(np.float32)
 
@@ -79,18 +82,18 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
     (2, 2)
     """
 
-    def __init__(self, t=2, *, random_state=0):
-        self.t = t
-        self.random_state = random_state
+    def __init__(self, t: int = 2, *, random_state: int = 0) -> None:
+        self.t: int = t
+        self.random_state: int = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Draw the columns."""
         check_step(self.t)
-        self.n_features_in_ = _flat(X).shape[1]
+        self.n_features_in_: int = _flat(X).shape[1]
         rng = np.random.default_rng(self.random_state)
-        self.chosen_ = np.sort(rng.choice(self.n_features_in_, max(1, self.n_features_in_ // self.t**2), replace=False))
+        self.chosen_: np.ndarray = np.sort(rng.choice(self.n_features_in_, max(1, self.n_features_in_ // self.t**2), replace=False))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """(n, k)."""
         return _flat(X)[:, self.chosen_]

@@ -1,8 +1,12 @@
 """Smaller images: pooling, resizing, grey; each divides the pixels by ``t`` squared."""
 
-import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from abc import abstractmethod
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._support.estimators import BaseEstimator, TransformerMixin
 from calibrant.errors import InputError
 from calibrant.neighbors.reductions.step import check_step
 
@@ -12,7 +16,7 @@ __all__ = ["AveragePool", "BilinearResize", "Grayscale", "MaxPool"]
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
-def as_images(X, shape):
+def as_images(X: Any, shape: tuple[int, int] | None) -> np.ndarray:
     """(n, height, width, channels) of images or flat rows; ``shape`` is needed for flat rows that are not square and grey."""
     X = np.asarray(X)
     if shape is not None:
@@ -31,21 +35,24 @@ def as_images(X, shape):
 class _ImageReduction(TransformerMixin, BaseEstimator):
     """Stateless; what is left over at the right and bottom edges, less than one tile, joins the last tile by repetition of the edge."""
 
-    def __init__(self, t=2, *, shape=None):
-        self.t = t
-        self.shape = shape
+    def __init__(self, t: int = 2, *, shape: tuple[int, ...] | None = None) -> None:
+        self.t: int = t
+        self.shape: tuple[int, ...] | None = shape
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check the options."""
         check_step(self.t)
-        self.n_features_in_ = int(np.prod(np.shape(X)[1:]))
+        self.n_features_in_: int = int(np.prod(np.shape(X)[1:]))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Flat rows of the smaller images."""
         images = as_images(X, self.shape)
         small = self._shrunk(images)
         return small.reshape(len(images), -1)
+
+    @abstractmethod
+    def _shrunk(self, images: np.ndarray) -> np.ndarray: ...
 
     def _tiles(self, images):
         """(n, rows, t, columns, t, channels)."""
@@ -138,15 +145,15 @@ class Grayscale(TransformerMixin, BaseEstimator):
     [[[10.0, 10.0], [10.0, 10.0]]]
     """
 
-    def __init__(self, *, shape=None):
-        self.shape = shape
+    def __init__(self, *, shape: tuple[int, ...] | None = None) -> None:
+        self.shape: tuple[int, ...] | None = shape
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Nothing is learnt."""
-        self.n_features_in_ = int(np.prod(np.shape(X)[1:]))
+        self.n_features_in_: int = int(np.prod(np.shape(X)[1:]))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """(n, height, width)."""
         images = as_images(X, self.shape)
         if images.shape[-1] != 3:

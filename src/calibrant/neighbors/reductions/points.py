@@ -1,9 +1,12 @@
 """Fewer training points: a random subset, or centroids of each class."""
 
+from typing import Any
+
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.cluster import MiniBatchKMeans
 
+from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.neighbors.reductions.step import check_step
 
@@ -25,11 +28,11 @@ class RandomSubset(Saved, BaseEstimator):
     ((2, 2), [0, 1])
     """
 
-    def __init__(self, t=2, *, random_state=0):
-        self.t = t
-        self.random_state = random_state
+    def __init__(self, t: int = 2, *, random_state: int = 0) -> None:
+        self.t: int = t
+        self.random_state: int = random_state
 
-    def reduce(self, X, y):
+    def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(some rows of X, their labels)."""
         check_step(self.t)
         rng, y = np.random.default_rng(self.random_state), np.asarray(y)
@@ -57,11 +60,11 @@ class ClassCentroids(Saved, BaseEstimator):
     ([[0.0], [10.0]], [0, 1])
     """
 
-    def __init__(self, t=2, *, random_state=0):
-        self.t = t
-        self.random_state = random_state
+    def __init__(self, t: int = 2, *, random_state: int = 0) -> None:
+        self.t: int = t
+        self.random_state: int = random_state
 
-    def reduce(self, X, y):
+    def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(centroids, their labels); float32 where X holds 8-bit integers."""
         check_step(self.t)
         X, y = np.asarray(X), np.asarray(y)
