@@ -72,8 +72,8 @@ class ConfidenceCalibrator(Calibrator):
         self.signal: Signal | None = signal
         self.map: Map | None = map
         self.per_class: bool | None = per_class
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -112,7 +112,7 @@ class ConfidenceCalibrator(Calibrator):
             self._fit_classes(template, record, score)
         else:
             self.map_: Map | None = clone(template).fit_checked(score, record.correct, record.weight)
-            self.status_: str = self.map_.status_
+            self.status_ = self.map_.status_
 
     def _fit_classes(self, template, record, score):
         rates = ClassRates.count(record)

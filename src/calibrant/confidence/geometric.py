@@ -97,8 +97,8 @@ class GeometricCalibrator(Calibrator):
         self.map: Map | None = map
         self.unweighted: bool = unweighted
         self.per_class: bool = per_class
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -170,7 +170,7 @@ class GeometricCalibrator(Calibrator):
             self.calibrator_.fit_scores(replace(record, weight=each), score)
         self.signal_, self.rate_ = self.calibrator_.signal_, self.calibrator_.rate_
         self.coefficients_ = self.limits_ = None
-        self.status_: str = getattr(self.calibrator_, "status_", "exact")
+        self.status_ = getattr(self.calibrator_, "status_", "exact")
 
     def _fit_combined(self, record):
         self.calibrator_ = self.rate_ = None

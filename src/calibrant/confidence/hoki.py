@@ -92,7 +92,6 @@ class HokiCalibrator(Calibrator):
     alpha_: np.ndarray
     beta_: np.ndarray
     n_iter_: int
-    status_: str
 
     def __init__(
         self, *, signal: Signal | None = None, n_bins: int = 15, max_iter: int = 20, start: Literal["accuracy", "confidence"] = "accuracy",
@@ -103,8 +102,8 @@ class HokiCalibrator(Calibrator):
         self.max_iter: int = max_iter
         self.start: Literal["accuracy", "confidence"] = start
         self.stop: Literal["repeated", "unchanged"] = stop
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -55,15 +55,9 @@ class IntervalCalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        mean: Any,
-        std: ArrayLike | None = None,
-        *,
-        name: str | None = None,
-        ax: "Axes | None" = None,
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
         **options: Any,
-    ) -> "IntervalCalibrationDisplay":
+    ) -> "IntervalCalibrationDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.interval_curve`, a title and the axes to draw on."""
         return cls(interval_curve(y_true, mean, std, **options), name=name).plot(ax)
 

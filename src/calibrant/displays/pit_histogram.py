@@ -52,15 +52,9 @@ class PitHistogramDisplay:
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        mean: Any,
-        std: ArrayLike | None = None,
-        *,
-        name: str | None = None,
-        ax: "Axes | None" = None,
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
         **options: Any,
-    ) -> "PitHistogramDisplay":
+    ) -> "PitHistogramDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.pit_histogram`, a title and the axes to draw on."""
         return cls(pit_histogram(y_true, mean, std, **options), name=name).plot(ax)
 

@@ -55,15 +55,9 @@ class RmseRmvDisplay:
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        mean: Any,
-        std: ArrayLike | None = None,
-        *,
-        name: str | None = None,
-        ax: "Axes | None" = None,
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
         **options: Any,
-    ) -> "RmseRmvDisplay":
+    ) -> "RmseRmvDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.rmse_rmv_curve`, a title and the axes to draw on."""
         return cls(rmse_rmv_curve(y_true, mean, std, **options), name=name).plot(ax)
 

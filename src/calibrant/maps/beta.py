@@ -80,7 +80,7 @@ class Beta(Map):
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
         fits = [(*self._fitted(score, target, weight, limits), limits) for limits in tried]
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
-        self.status_: str = "separable" if separable else status
+        self.status_ = "separable" if separable else status
 
     def _fitted(self, score, target, weight, limits):
         """(log loss, (a, b, c), status) with logarithms taken inside the limits."""

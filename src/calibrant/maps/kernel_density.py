@@ -88,8 +88,6 @@ class KernelDensity(Map):
     grid_: np.ndarray
     right_: np.ndarray
     all_: np.ndarray
-    n_fit_: float
-    status_: str
 
     def __init__(self, *, bandwidth: str | float = "b_mon2", boundary: Any = None, prior_weight: float = 1.0) -> None:
         self.bandwidth: str | float = bandwidth

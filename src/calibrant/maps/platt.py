@@ -81,7 +81,7 @@ class Platt(Map):
         theta, self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[float(self.scale == "logit")])
         self.slope_, self.intercept_ = theta
         if separable and not self.smoothing:
-            self.status_: str = "separable"
+            self.status_ = "separable"
 
     def _transformed(self, score):
         if self.scale == "probability":

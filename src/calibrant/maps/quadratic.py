@@ -83,7 +83,7 @@ class QuadraticScaling(Map):
         if self.monotone and not flat and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
             (b, w1, w2), self.status_ = _rising(t, target, weight)
         if separable and not self.smoothing:
-            self.status_: str = "separable"
+            self.status_ = "separable"
         self.quadratic_: float = float(w2 / spread**2)
         self.linear_: float = float(w1 / spread - 2.0 * self.quadratic_ * centre)
         self.intercept_: float = float(b - w1 * centre / spread + self.quadratic_ * centre**2)

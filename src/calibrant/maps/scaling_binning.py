@@ -56,7 +56,7 @@ class ScalingBinning(Map):
         if not self.n_bins >= 1:
             raise InputError(f"n_bins must be at least 1; got {self.n_bins!r}.")
         self.platt_: Platt = Platt().fit_checked(score, correct, weight)
-        self.status_: str = self.platt_.status_
+        self.status_ = self.platt_.status_
         fitted = self.platt_.predict(score)
         group = bins.equal_mass_groups(fitted, self.n_bins, weight)
         sums = bins.grouped_sums(group, int(group.max()) + 1, [fitted], weight)

@@ -60,7 +60,6 @@ class Spline(Map):
     penalty_: float
     knots_: np.ndarray | None
     root_: np.ndarray
-    status_: str
 
     def __init__(self, *, n_knots: int = 10) -> None:
         self.n_knots: int = n_knots

@@ -1,6 +1,6 @@
 """Venn-Abers prediction: two isotonic fits, one for each answer the new row may have."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,10 +66,12 @@ class VennAbers(Map):
     loss = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
-    def __init__(self, *, objective="log_loss", n_splits=None, random_state=None):
-        self.objective = objective
-        self.n_splits = n_splits
-        self.random_state = random_state
+    def __init__(
+        self, *, objective: Literal["log_loss", "brier"] = "log_loss", n_splits: int | None = None, random_state: int | None = None
+    ) -> None:
+        self.objective: Literal["log_loss", "brier"] = objective
+        self.n_splits: int | None = n_splits
+        self.random_state: int | None = random_state
 
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="Venn-Abers")
 

@@ -62,13 +62,9 @@ class SliceTests:
 
 
 def worst_slices(
-    evaluation: Evaluation,
-    *,
-    by: str | Sequence[str] | None = None,
-    alpha: float = 0.05,
-    method: Literal["bh", "holm"] = "bh",
+    evaluation: Evaluation, *, by: str | Sequence[str] | None = None, alpha: float = 0.05, method: Literal["bh", "holm"] = "bh",
     tolerance: float = 0.0,
-) -> SliceTests:
+) -> SliceTests:  # fmt: skip
     r"""Test the calibration of every slice of an evaluation, and say which are off, with the number of slices taken into account.
 
     .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b - \epsilon) \le h_b) \right\},

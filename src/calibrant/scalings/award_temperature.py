@@ -1,6 +1,6 @@
 """Temperature scaling with awards: the predicted class gets a bonus of its own before the scaling."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,10 +71,13 @@ class AwardTemperature(Calibrator):
     loss = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
-    def __init__(self, *, per_class_temperature=False, objective="log_loss", ridge=1.0, inputs="probability", classes=None):
-        self.per_class_temperature = per_class_temperature
-        self.objective = objective
-        self.ridge = ridge
+    def __init__(
+        self, *, per_class_temperature: bool = False, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0,
+        inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.per_class_temperature: bool = per_class_temperature
+        self.objective: Literal["log_loss", "brier"] = objective
+        self.ridge: float = ridge
         self.inputs = inputs
         self.classes = classes
 
@@ -102,7 +105,7 @@ class AwardTemperature(Calibrator):
         right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=n_classes)
         wrong = np.bincount(record.predicted, weights=record.weights * (1.0 - record.correct), minlength=n_classes)
         lone = (right + wrong > 0.0) & ((right == 0.0) | (wrong == 0.0)) if self.ridge == 0.0 else np.zeros(n_classes, dtype=bool)
-        self.status_: str = "at bound" if bound.any() or lone.any() else "converged"
+        self.status_ = "at bound" if bound.any() or lone.any() else "converged"
         if self.status_ == "at bound":
             warn(
                 f"the awards or temperatures of {int(max(bound.sum(), lone.sum()))} classes ended at a bound (no wrong or no right "

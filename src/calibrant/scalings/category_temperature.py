@@ -1,6 +1,6 @@
 """Category-specific temperature scaling: one temperature for each predicted class."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,9 +70,12 @@ class CategoryTemperature(Calibrator):
     loss = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
-    def __init__(self, *, objective="log_loss", ridge=1.0, inputs="probability", classes=None):
-        self.objective = objective
-        self.ridge = ridge
+    def __init__(
+        self, *, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0, inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.objective: Literal["log_loss", "brier"] = objective
+        self.ridge: float = ridge
         self.inputs = inputs
         self.classes = classes
 
@@ -96,7 +99,7 @@ class CategoryTemperature(Calibrator):
             beta, _ = refine_brier(beta, award, *rows, record.predicted, **penalty)
         self.common_temperature_: float = float(1.0 / common[0])
         self.temperature_: np.ndarray = 1.0 / beta
-        self.status_: str = "at bound" if bound.any() else "converged"
+        self.status_ = "at bound" if bound.any() else "converged"
         if bound.any():
             warn(
                 f"the temperature of {int(bound.sum())} classes ended at its bound (no wrong or no right predictions?); use ridge > 0.",

@@ -73,7 +73,6 @@ class DirichletCalibration(Calibrator):
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, off_diagonal: float | None = None, intercept: float | None = None, diagonal: float = 10.0, smooth: bool = True,
@@ -83,8 +82,8 @@ class DirichletCalibration(Calibrator):
         self.intercept: float | None = intercept
         self.diagonal: float = diagonal
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -85,8 +85,8 @@ class EnsembleMatrixScaling(Calibrator):
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):
@@ -104,7 +104,7 @@ class EnsembleMatrixScaling(Calibrator):
         parts = (self.order_preserving_, self.structured_)
         self.gradient_: float = max(self.gradient_, *(part.gradient_ for part in parts))
         statuses = (status, *(part.status_ for part in parts))
-        self.status_: str = next((s for s in statuses if s != "converged"), "converged")
+        self.status_ = next((s for s in statuses if s != "converged"), "converged")
 
     def _fit_featured(self, record):
         n, n_classes = float(record.weights.sum()), record.n_classes

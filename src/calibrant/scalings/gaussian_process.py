@@ -106,7 +106,6 @@ class GaussianProcessCalibration(Calibrator):
     evidence_: float
     knots_: np.ndarray
     values_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, n_inducing: int = 10, covariance: Literal["diagonal", "full"] = "diagonal",
@@ -119,8 +118,8 @@ class GaussianProcessCalibration(Calibrator):
         self.monotone: bool = monotone
         self.n_draws: int = n_draws
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -32,8 +32,8 @@ class Identity(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="uncalibrated")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     def _fit(self, record):
         """There is nothing to learn."""

@@ -69,8 +69,8 @@ class IntraOrderPreserving(Calibrator):
 
     def __init__(self, *, ridge: float = 3.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):
@@ -90,7 +90,7 @@ class IntraOrderPreserving(Calibrator):
         self.slopes_: np.ndarray = fit.x.reshape(2, -1)
         projected = np.where((fit.x <= SMALLEST_SLOPE) & (fit.jac > 0.0), 0.0, fit.jac)
         self.gradient_: float = float(np.abs(projected).max())
-        self.status_: str = "converged" if self.gradient_ <= 1e-7 else "max steps" if fit.status == 1 else "stalled"
+        self.status_ = "converged" if self.gradient_ <= 1e-7 else "max steps" if fit.status == 1 else "stalled"
         warn_unless_converged("intra-order-preserving scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
     def _scores(self, record):

@@ -60,8 +60,8 @@ class IsotonicOneVsRest(Calibrator):
 
     def __init__(self, *, temperature: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.temperature: bool = temperature
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -54,8 +54,8 @@ class IsotonicPreserving(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="accuracy-preserving isotonic regression (IRM)")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

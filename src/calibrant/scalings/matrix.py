@@ -69,7 +69,6 @@ class MatrixScaling(Calibrator):
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, off_diagonal: float | None = None, smooth: bool = True, inputs: Inputs = "probability",
@@ -78,8 +77,8 @@ class MatrixScaling(Calibrator):
         self.ridge: float = ridge
         self.off_diagonal: float | None = off_diagonal
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

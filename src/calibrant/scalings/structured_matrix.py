@@ -70,12 +70,11 @@ class StructuredMatrixScaling(Calibrator):
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
-    status_: str
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

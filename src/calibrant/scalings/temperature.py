@@ -1,6 +1,6 @@
 """Temperature scaling: one number that softens or sharpens every prediction."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,8 +70,10 @@ class TemperatureScaling(Calibrator):
     loss = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
-    def __init__(self, *, objective="log_loss", inputs="probability", classes=None):
-        self.objective = objective
+    def __init__(
+        self, *, objective: Literal["log_loss", "top_label"] = "log_loss", inputs: Inputs = "probability", classes: ArrayLike | None = None
+    ) -> None:
+        self.objective: Literal["log_loss", "top_label"] = objective
         self.inputs = inputs
         self.classes = classes
 
@@ -84,7 +86,7 @@ class TemperatureScaling(Calibrator):
         if objective not in ("log_loss", "top_label"):
             raise InputError(f'objective must be "log_loss" or "top_label"; got {objective!r}.')
         beta, status = _least_nll(record) if objective == "log_loss" else _least_top_label(record)
-        self.temperature_ = 1.0 / beta
+        self.temperature_: float = 1.0 / beta
         self.status_ = BOUND_OF_TEMPERATURE.get(status, status)
         if self.status_ in ("at lower bound", "at upper bound", "max steps"):
             warn(f"temperature scaling ended {self.status_}: T = {self.temperature_:g}; look at the data.", FitWarning)

@@ -65,15 +65,14 @@ class VectorScaling(Calibrator):
     gradient_: float
     scale_: np.ndarray
     shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, smooth: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:
         self.ridge: float = ridge
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -113,8 +113,8 @@ class AutoCalibrator(Calibrator):
         self.cv: int = cv
         self.max_cost: float | None = max_cost
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     tags = Tags(random=True, label="automatic choice")
 
@@ -192,7 +192,7 @@ class AutoCalibrator(Calibrator):
             self.members_: list[Calibrator] = [fit_clone(trials[j].candidate.make(), record) for j in kept]
         named = {trials[j].candidate.name: float(w) for j, w in zip(kept, pool, strict=True)}
         self.table_: list[dict[str, Any]] = _table(trials, means, weight, named, notes)
-        self.status_: str = "pooled" if enough else "identity: no evidence"
+        self.status_ = "pooled" if enough else "identity: no evidence"
 
     def _pool(self, trials, record):
         """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""

@@ -76,14 +76,9 @@ class LabelShift(Saved, BaseEstimator):
         self.classes: ArrayLike | None = classes
 
     def fit(
-        self,
-        P: ArrayLike,
-        y: ArrayLike,
-        P_use: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
+        self, P: ArrayLike, y: ArrayLike, P_use: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         use_weight: ArrayLike | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Estimate the weights.
 
         Parameters

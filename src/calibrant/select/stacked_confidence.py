@@ -149,22 +149,16 @@ class StackedConfidence(Calibrator):
     slopes_: np.ndarray
     level_: float
     class_levels_: np.ndarray
-    status_: str
 
     def __init__(
-        self,
-        *,
-        signals: Sequence[Signal] | None = None,
-        cv: int = 5,
-        random_state: int = 0,
-        inputs: Inputs = "probability",
+        self, *, signals: Sequence[Signal] | None = None, cv: int = 5, random_state: int = 0, inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.signals: Sequence[Signal] | None = signals
         self.cv: int = cv
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

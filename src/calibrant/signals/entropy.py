@@ -41,8 +41,8 @@ class Entropy(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

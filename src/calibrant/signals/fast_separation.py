@@ -83,8 +83,8 @@ class FastSeparation(Separation):
         self.scale = scale
         self.index: NeighborIndex | None = index
         self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -96,8 +96,8 @@ class LabelStability(Signal):
         self.random_state: int | None = random_state
         self.transform: Callable[..., Any] | None = transform
         self.model: Any = model
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -38,8 +38,8 @@ class LogOdds(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="real")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -44,8 +44,8 @@ class Margin(Signal):
         self, *, scale: Literal["probability", "logit"] = "probability", inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:
         self.scale: Literal["probability", "logit"] = scale
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -68,8 +68,8 @@ class MaximalZone(Separation):
         self.points = points
         self.scale = scale
         self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     def _make_index(self):
         return BruteIndex()

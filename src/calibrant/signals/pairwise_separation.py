@@ -71,8 +71,8 @@ class PairwiseSeparation(Separation):
         self.points = points
         self.scale = scale
         self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @classmethod
     def _examples(cls):

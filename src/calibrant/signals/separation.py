@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.contracts.calibrator import require_fitted
@@ -40,7 +39,7 @@ class Separation(Signal):
     def _fit(self, record):
         if record.reference is None:
             raise InputError(f"{type(self).__name__} needs reference=(X_train, y_train), the model's own training data; got None.")
-        self.classes_: np.ndarray = record.classes
+        self.classes_ = record.classes
         X, labels = record.reference
         if len(labels) == 0:
             raise InputError("reference must hold at least one training row; got none.")

@@ -36,8 +36,8 @@ class TopProbability(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     def _score(self, record):
         return record.confidence

@@ -63,8 +63,8 @@ class OneVsRest(Calibrator):
 
     def __init__(self, map: Map | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.map: Map | None = map
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -92,7 +92,7 @@ class OneVsRest(Calibrator):
         ]
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})
         few = sum(isinstance(m, _AsItIs) for m in self.maps_)
-        self.status_: str = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
+        self.status_ = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
 
     def _predict_proba(self, record):
         P = record.probabilities

@@ -51,8 +51,8 @@ class PerClass(Calibrator):
 
     def __init__(self, calibrator: Calibrator | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.calibrator: Calibrator | None = calibrator
-        self.inputs: Inputs = inputs
-        self.classes: ArrayLike | None = classes
+        self.inputs = inputs
+        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

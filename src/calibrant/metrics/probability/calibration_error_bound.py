@@ -42,13 +42,9 @@ class CalibrationErrorBound:
 
 
 def _of(
-    record: Predictions,
-    *,
-    delta: float = 0.05,
-    n_bins: int = 15,
-    target: Any = "answer",
+    record: Predictions, *, delta: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding",
-) -> CalibrationErrorBound:
+) -> CalibrationErrorBound:  # fmt: skip
     if not 0.0 < delta < 1.0:
         raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
     if not (isinstance(n_bins, int) and n_bins >= 1):
