@@ -25,7 +25,7 @@ class Record:
         return pandas.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})
 
 
-def plain(value) -> Any:
+def plain(value: Any) -> Any:
     """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity as None, others (times) as text.
 
     Examples

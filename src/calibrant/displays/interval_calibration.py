@@ -38,7 +38,7 @@ class IntervalCalibrationDisplay:
 
     Examples
     --------
-    >>> from calibrant.metrics import IntervalCurve, interval_curve
+    >>> from calibrant.metrics import interval_curve
     >>> display = IntervalCalibrationDisplay(interval_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
     >>> len(display.curve.level) > 0
     True

@@ -38,7 +38,7 @@ class RmseRmvDisplay:
 
     Examples
     --------
-    >>> from calibrant.metrics import RmseRmvCurve, rmse_rmv_curve
+    >>> from calibrant.metrics import rmse_rmv_curve
     >>> display = RmseRmvDisplay(rmse_rmv_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
     >>> len(display.curve.n) > 0
     True
