@@ -10,7 +10,8 @@ from calibrant._kernels.groups import rows_by_group
 from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_map, require_signal
-from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.map import Map
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.maps.histogram_binning import HistogramBinning

@@ -12,7 +12,8 @@ from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.kinds import require_map, require_signal
-from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.map import Map
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
@@ -161,7 +162,9 @@ class GeometricCalibrator(Calibrator):
 
     def _fit_paper(self, record):
         parts = {"signal": self._unfitted_signal(), "map": self._unfitted_map()}
-        self.calibrator_ = ConfidenceCalibrator(**parts, per_class=self.per_class, inputs=record.kind, classes=record.classes)
+        self.calibrator_: ConfidenceCalibrator | None = ConfidenceCalibrator(
+            **parts, per_class=self.per_class, inputs=record.kind, classes=record.classes
+        )
         self.calibrator_.fit_record(record)
         if self.unweighted:
             score = self.calibrator_.signal_.score_record(record)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import bins
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_signal
-from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.predictions import Inputs

@@ -11,7 +11,7 @@ from calibrant._kernels.intervals import wilson
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.kinds import require_signal
-from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt

@@ -56,9 +56,9 @@ class Forecast(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         outputs = f" of {self.shape[1]} outputs" if len(self.shape) > 1 else ""
-        return f"<{type(self).__name__}: {self.shape[0]:,} rows{outputs}>"
+        return f"<{type(self).__name__}: {len(self):,} rows{outputs}>"
 
     def at(self, z: np.ndarray) -> np.ndarray:
         """The value whose normal score is z, (m,) or shape + (m,): shape + (m,). For code that holds clean arrays."""

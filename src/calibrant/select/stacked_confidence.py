@@ -12,7 +12,7 @@ from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.kinds import require_signal
-from calibrant.contracts.signal import fitted_signal
+from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.folds.out_of_fold import stratified_folds

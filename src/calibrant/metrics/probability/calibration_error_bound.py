@@ -11,7 +11,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CalibrationErrorBound", "calibration_error_bound"]
 
@@ -66,7 +66,7 @@ def _of(
 def calibration_error_bound(
     y_true: ArrayLike, P: ArrayLike, *, delta: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: str = "probability",
+    inputs: Inputs = "probability",
 ) -> CalibrationErrorBound:  # fmt: skip
     r"""Bound the binned calibration error in the population by that of a sample (probably approximately correct).
 
