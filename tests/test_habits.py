@@ -69,7 +69,6 @@ JUSTIFIED = {
         "ence._sums": "the sums that tables of any size add up, in the metric's own cells", "ence._cell": "the same",
     },
     "maps": {"out._set_rate": "a map of its own class, one for each group"},
-    "reporting": {"metric._levels": "the levels that are drawn are the metric's own"},
     "testing": {"type(m)._examples": "the hook is there for the contract suite"},
 }  # fmt: skip
 

@@ -57,19 +57,20 @@ class IntervalCalibrationError(GapMetric):
             raise InputError(f'kind must be "interval" or "quantile"; got {self.kind!r}.')
 
     @property
-    def _levels(self):
+    def levels(self) -> np.ndarray:
+        """(n_levels,) the coverages, or probabilities, compared."""
         return np.linspace(0.0, 1.0, self.n_levels)
 
     def _sums(self, record, index, n_groups):
         if self.kind == "interval":
-            return level_counts(np.abs(record.score), special.ndtri(0.5 + 0.5 * self._levels), index, n_groups, record.weight)
-        return level_counts(record.score, special.ndtri(self._levels), index, n_groups, record.weight)
+            return level_counts(np.abs(record.score), special.ndtri(0.5 + 0.5 * self.levels), index, n_groups, record.weight)
+        return level_counts(record.score, special.ndtri(self.levels), index, n_groups, record.weight)
 
     def _gaps(self, sums):
-        return level_gaps(sums, self._levels)
+        return level_gaps(sums, self.levels)
 
     def _draws(self, record, sums, n_resamples, random_state):
-        return redrawn_counts(sums, self._levels, n_resamples, random_state)
+        return redrawn_counts(sums, self.levels, n_resamples, random_state)
 
     def _totals(self, record):
         return self._sums(record, 0, 1)

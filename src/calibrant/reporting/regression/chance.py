@@ -49,5 +49,5 @@ def _interval_error(record, level, random_state):
     n, cells = max(round(float(record.weights.sum())), 1), metric.n_levels - 1
     counts = np.random.default_rng(random_state).multinomial(n, np.full(cells, 1.0 / cells), size=LEVELS_DRAWS)
     seen = np.concatenate([np.zeros((LEVELS_DRAWS, 1)), counts.cumsum(axis=1) / n], axis=1)
-    drawn = np.abs(seen - metric._levels).mean(axis=1)
+    drawn = np.abs(seen - metric.levels).mean(axis=1)
     return {"observed": float(metric.of(record)), "mean": float(drawn.mean()), "high": float(np.quantile(drawn, level))}
