@@ -52,11 +52,12 @@ test: $(VENV)/.dev ## every check: lint, types, tests, docs
 test-slow: $(VENV)/.dev ## the long simulations
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow $(PYTEST_ARGS)
 
-lint: $(VENV)/.dev ## ruff, the direction of imports, pyright
+lint: $(VENV)/.dev ## ruff, the direction of imports, pyright, the share of public names with types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/check_imports.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python tools/typed_surface.py
 
 format: $(VENV)/.dev ## repair what ruff can repair
 	$(BIN)/ruff check --fix .

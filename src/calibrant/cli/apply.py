@@ -1,5 +1,7 @@
 """``calibrant apply``: calibrate new predictions."""
 
+from typing import Any
+
 import click
 import numpy as np
 
@@ -23,7 +25,7 @@ __all__ = ["apply"]
 @click.option("--suffix", default="", metavar="TEXT", help="Put this behind the names of added columns, where FILE has such columns.")
 @column_options(labels=False)
 @force_option
-def apply(calibrator, file, output, levels, suffix, columns, force):
+def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, columns: Any, force: bool) -> None:
     """Apply a saved CALIBRATOR to the predictions in FILE.
 
     The output holds all that FILE holds, with calibrated probabilities in place of the predictions, and `confidence`: the

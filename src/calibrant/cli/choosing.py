@@ -1,24 +1,31 @@
 """Which calibrator a command works with: a saved one, one by name, or the default."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import calibrant
 from calibrant.cli.methods import RENAMED, TARGETS, make, methods, regression_methods
 from calibrant.cli.options import FILE
-from calibrant.cli.reading import column_order
+from calibrant.cli.reading import PredictionFile, column_order
 from calibrant.cli.tables import progress
 from calibrant.compare.given import resolve
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
+
+if TYPE_CHECKING:
+    from calibrant.reporting.report import Report
 
 __all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "reported", "saved"]
 
 N_SPLITS = 5
-WORDS = {"logit": "logits", "probability": "probabilities"}
+WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
 #: By task: the methods by name, what its calibrators are, and what they calibrate.
-TASKS = {
+TASKS: dict[Any, Any] = {
     "classification": (methods, calibrant.Calibrator, "predictions of classes"),
     "regression": (regression_methods, calibrant.RegressionCalibrator, "forecasts of a number"),
 }
@@ -40,7 +47,7 @@ class _MethodType(click.ParamType):
         return value
 
 
-def method_option(words):
+def method_option(words: str) -> Callable[..., Any]:
     """``--method NAME`` and ``--target``, the question that a map answers."""
     target = click.option(
         "--target", type=click.Choice(list(TARGETS)),
@@ -50,7 +57,7 @@ def method_option(words):
     return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target(command))
 
 
-def method_options(command):
+def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
     command = click.option("--calibrator", type=FILE, metavar="FILE", help="A calibrator saved by `calibrant fit`, applied as it is.")(
         command
@@ -58,7 +65,7 @@ def method_options(command):
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def saved(path, method=None, target=None):
+def saved(path: Path | None, method: str | None = None, target: Any = None) -> Calibrator | None:
     """The calibrator of a file, of classes or of forecasts; None for None. A method or target named beside it is wrong usage."""
     for option, value in (("--method", method), ("--target", target)):
         if value is not None and path is not None:
@@ -71,7 +78,7 @@ def saved(path, method=None, target=None):
     return loaded
 
 
-def fitting(calibrator, data):
+def fitting(calibrator: Calibrator | None, data: PredictionFile) -> Any:
     """The file itself, if the calibrator, saved or none, is for what it holds."""
     *_, kind, words = TASKS[data.task]
     if calibrator is not None and not isinstance(calibrator, kind):
@@ -82,7 +89,9 @@ def fitting(calibrator, data):
     return data
 
 
-def chosen(method, loaded, data, default=None, target=None):
+def chosen(
+    method: str | None, loaded: Calibrator | None, data: PredictionFile, default: type[Any] | None = None, target: Any = None
+) -> Calibrator:
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
     named, _, words = TASKS[data.task]
     if target is not None:
@@ -108,7 +117,10 @@ def _check_target(target, method, data):
         )
 
 
-def reported(data, calibrator, *, test=None, n_bins=None, **options):
+def reported(
+    data: Any, calibrator: Any, *, test: Any = None, n_bins: int | None = None,
+    **options: Any,
+) -> "Report":  # fmt: skip
     """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
     if data.task == "regression":
@@ -116,7 +128,7 @@ def reported(data, calibrator, *, test=None, n_bins=None, **options):
     return calibrant.report(data.labels, **arranged(data, calibrator), **options)
 
 
-def arranged(data, calibrator):
+def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
     """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
     if not is_fitted(calibrator):
         return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
@@ -128,7 +140,7 @@ def arranged(data, calibrator):
     return {"P": data.values[..., column_order(data, calibrator.classes_)], "inputs": data.inputs, "classes": calibrator.classes_}
 
 
-def fold_progress(calibrator):
+def fold_progress(calibrator: Calibrator) -> Any:
     """A bar over the folds of an unfitted calibrator; nothing for the others."""
     fitted = is_fitted(calibrator)
     if fitted or isinstance(calibrator, calibrant.Identity | calibrant.ForecastIdentity):

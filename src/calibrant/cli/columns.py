@@ -1,5 +1,8 @@
 """Which columns of a table are the predictions, and what their names say of the classes."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from calibrant.cli.wording import abridged
@@ -7,13 +10,17 @@ from calibrant.errors import InputError
 from calibrant.frames.columns import starred, whole_numbers
 from calibrant.labels import is_number
 
+if TYPE_CHECKING:
+    from calibrant.cli.options import Columns
+    from calibrant.cli.sources import CsvSource, ParquetSource
+
 __all__ = ["as_floats", "find", "same_kind"]
 
-PATTERNS = {"probability": ("p_*", "prob_*", "probability_*"), "logit": ("logit_*",)}
+PATTERNS: dict[Any, Any] = {"probability": ("p_*", "prob_*", "probability_*"), "logit": ("logit_*",)}
 SINGLE = ("p", "probability", "prob", "score")
 
 
-def find(source, columns, prefer):
+def find(source: "CsvSource | ParquetSource", columns: "Columns", prefer: str) -> Any:
     """(names, values, inputs, classes) of a csv or parquet file."""
     given = {"probability": columns.probabilities, "logit": columns.logits}
     kinds = [kind for kind, name in given.items() if name is not None] or ["probability", "logit"]
@@ -58,7 +65,7 @@ def _matching(source, pattern):
     return list(found), whole_numbers(found.values()) if len(found) > 1 else None
 
 
-def as_floats(column, name, path):
+def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
     """A column of numbers, (n,) float64."""
     if getattr(column, "dtype", np.dtype(object)).kind in "mM":
         raise InputError(f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another column.")
@@ -70,7 +77,7 @@ def as_floats(column, name, path):
         raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {found}; repair or drop that row.") from None
 
 
-def same_kind(labels, classes):
+def same_kind(labels: Any, classes: Sequence[str]) -> Any:
     """Texts as whole numbers where all of them are, so that "0" in a header and 0 in a column are one class."""
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
     plain = whole_numbers(texts)

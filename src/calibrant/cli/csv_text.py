@@ -3,6 +3,8 @@
 import codecs
 import csv
 import io
+from pathlib import Path
+from typing import Any
 
 from calibrant.errors import InputError
 
@@ -15,7 +17,7 @@ MARKS = (
 )  # fmt: skip
 
 
-def decoded(path):
+def decoded(path: Path) -> tuple[str, str]:
     """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others are refused, as guessing would misread."""
     data = path.read_bytes()
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
@@ -43,7 +45,7 @@ def _seen(data):
     return "UTF-16 without its mark, or no text at all", f"UTF-16{'LE' if little else 'BE'}"
 
 
-def rows_of(text, path):
+def rows_of(text: str, path: Path) -> Any:
     """(names of the columns, rows) of CSV text, each row as long as there are names; empty lines are left out."""
     limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
     # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.

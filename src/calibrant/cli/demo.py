@@ -4,6 +4,7 @@ import json
 import time
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import numpy as np
@@ -25,7 +26,7 @@ from calibrant.select.default import default_calibrator
 
 __all__ = ["demo"]
 
-COMPARED = {"log loss": metrics.log_loss, "Brier": metrics.brier_score, "ECE": metrics.expected_calibration_error}
+COMPARED: dict[Any, Any] = {"log loss": metrics.log_loss, "Brier": metrics.brier_score, "ECE": metrics.expected_calibration_error}
 N_RESAMPLES = 300
 
 
@@ -44,8 +45,8 @@ class _Case:
 
     name: str
     classes: np.ndarray
-    fit: tuple
-    test: tuple
+    fit: tuple[Any, ...]
+    test: tuple[Any, ...]
 
 
 @click.command()
@@ -53,7 +54,7 @@ class _Case:
 @click.option("--full", is_flag=True, help="Print the table with intervals for every model and data set, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of tables.")
 @force_option
-def demo(output, full, as_json, force):
+def demo(output: Any, full: Any, as_json: Any, force: Any) -> None:
     """Train real models on scikit-learn's digits and breast cancer data, calibrate each by every method, compare, report.
 
     The models learn from 40 % of the rows, the calibrators from another 30 %; all numbers are from the last 30 %.

@@ -1,6 +1,7 @@
 """``calibrant evaluate``: how good, how honest."""
 
 import json
+from typing import Any
 
 import click
 
@@ -22,7 +23,7 @@ __all__ = ["evaluate"]
 @table_options
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
-def evaluate(source, method, target, calibrator, columns, bins, as_json, **tables):
+def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **tables: Any) -> None:
     """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).

@@ -1,8 +1,10 @@
 """``calibrant evaluate`` over many files, by slice: counted out of core, resumable."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.table import Table
@@ -10,7 +12,7 @@ from rich.table import Table
 from calibrant._support.files import replacing
 from calibrant.cli.columns import PATTERNS, SINGLE
 from calibrant.cli.forecasts import OUTCOMES
-from calibrant.cli.options import force_option, refuse_existing
+from calibrant.cli.options import Columns, force_option, refuse_existing
 from calibrant.cli.reading import ARRAYS
 from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
@@ -42,14 +44,14 @@ class Tables:
     output: Path | None = None
     force: bool = False
 
-    def asked(self, source):
+    def asked(self, source: str) -> bool:
         """Whether the files are to be counted as tables rather than read whole."""
         given = (self.by, self.time, self.engine, self.score, self.resume, self.output)
         pattern = any(c in source for c in "*?[") and not Path(source).exists()
         return any(v is not None for v in given) or pattern or Path(source).is_dir()
 
 
-def table_options(command):
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of :class:`Tables`."""
     path = click.Path(dir_okay=False, path_type=Path)
     for option in (
@@ -66,7 +68,7 @@ def table_options(command):
     return force_option(command)
 
 
-def check_output(tables, *sources):
+def check_output(tables: Tables, *sources: Any) -> None:
     """Stop before the work where ``-o`` would not be written."""
     if tables.output is None:
         return
@@ -76,7 +78,7 @@ def check_output(tables, *sources):
     refuse_existing(tables.output, tables.force, *read, *([tables.resume] if tables.resume and tables.resume.exists() else []))
 
 
-def count_tables(source, tables, columns, bins):
+def count_tables(source: str, tables: Tables, columns: Columns, bins: Any) -> Any:
     """(the evaluation, number of files) of the files, each counted once."""
     paths = files(source)
     table = table_of(paths, tables.time)
@@ -117,7 +119,7 @@ def _listed(text):
     return [part.strip() for part in text.split(",")] if text else None
 
 
-def evaluate_tables(source, tables, columns, bins, as_json):
+def evaluate_tables(source: str, tables: Tables, columns: Columns, bins: Any, as_json: bool) -> None:
     """Evaluate, then print or write."""
     check_output(tables, source)
     found, n_files = count_tables(source, tables, columns, bins)
@@ -131,7 +133,7 @@ def evaluate_tables(source, tables, columns, bins, as_json):
         say(f"{found.overall()['n']:,.0f} rows of {n_files} files: {tables.output}")
 
 
-def write_result(found, tables):
+def write_result(found: Any, tables: Any) -> None:
     """The frame of a result as .parquet, or else its dictionary as JSON."""
     with replacing(tables.output, overwrite=tables.force) as temporary:
         if tables.output.suffix.lower() == ".parquet":

@@ -1,9 +1,12 @@
 """``calibrant fit``: learn a calibrator from predictions and true labels."""
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from calibrant.cli.choosing import chosen, method_option
-from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.options import FILE, Columns, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
@@ -21,7 +24,7 @@ __all__ = ["fit"]
 @method_option("Calibrator (default: the automatic choice); a wrong name lists all.")
 @column_options()
 @force_option
-def fit(file, output, method, target, columns, force):
+def fit(file: Path, output: Path, method: str | None, target: Any, columns: Columns, force: bool) -> None:
     """Fit a calibrator on FILE and save it.
 
     FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
@@ -55,4 +58,4 @@ def _of_forecasts(calibrator, data):
     return fit_clone(calibrator, record), f"{len(record):,} rows{outputs}"
 
 
-FITS = {"classification": _of_classes, "regression": _of_forecasts}
+FITS: dict[Any, Any] = {"classification": _of_classes, "regression": _of_forecasts}

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 from calibrant.forecasts.samples import SampleForecast
 from calibrant.frames.columns import starred
+
+if TYPE_CHECKING:
+    from calibrant.cli.options import Columns
 
 __all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "read_forecasts"]
 
@@ -42,11 +45,11 @@ class ForecastFile:
     weight: Any
     outputs: Any
     source: Any
-    names: dict
+    names: dict[Any, Any]
     task: ClassVar[str] = "regression"
 
 
-def holds_forecasts(source, columns) -> bool:
+def holds_forecasts(source: Any, columns: "Columns") -> bool:
     """Whether a file is about a number: by --task, by the names given, or by its columns; one that could be both is refused."""
     if columns.task is not None:
         return columns.task == "regression"
@@ -72,7 +75,7 @@ def _looks_like_forecasts(source):
     )  # fmt: skip
 
 
-def read_forecasts(source, columns, *, labels=True) -> ForecastFile:
+def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> ForecastFile:
     """The forecasts of a file, and outcomes where wanted."""
     forecast, names, outputs = _forecast(source, columns)
     y = _outcome(source, columns, outputs) if labels else None
@@ -160,7 +163,7 @@ def _optional(source, given, usual):
     return _one(source, names[0]) if len(names) == 1 else _columns(source, names)
 
 
-def calibrated_columns(data, forecast, levels) -> dict:
+def calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
     """The file's forecasts, calibrated, by the names of their columns, and ``low_LEVEL`` and ``high_LEVEL`` of central intervals."""
     out = {}
     if "quantiles" in data.names:

@@ -3,6 +3,7 @@
 import operator
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -34,7 +35,7 @@ class Gate:
     bound: float
 
     @classmethod
-    def parse(cls, text):
+    def parse(cls, text: str) -> "Gate":
         """Read ``[before.|after.]metric op number``; without a prefix the predictions as they are in the file are meant.
 
         Examples
@@ -57,7 +58,7 @@ class Gate:
             warn_renamed(f"--fail-if {match[2]}", f"--fail-if {key}", since="0.1")
         return cls(match[1] or "before", key, match[3], bound)
 
-    def reason(self, summary):
+    def reason(self, summary: dict[str, Any]) -> Any:
         """Why it fails, in one line, for the first output that does; None when it passes."""
         rows = [row for row in summary["metrics"] if row["key"] == self.metric]
         if not rows or rows[0][self.when] is None:
@@ -82,7 +83,7 @@ class GateType(click.ParamType):
 
     name = "condition"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: str, param: Any, ctx: Any) -> Gate:
         """The gate."""
         try:
             return value if isinstance(value, Gate) else Gate.parse(value)

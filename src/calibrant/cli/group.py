@@ -84,7 +84,7 @@ def _show_warning(message, category, filename, lineno, file=None, line=None):
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(calibrant.__version__, prog_name="calibrant")
-def group():
+def group() -> None:
     """Know when to trust a prediction: measure, calibrate and look.
 
     \b

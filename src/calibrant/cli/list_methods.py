@@ -1,6 +1,7 @@
 """``calibrant methods``: what there is to calibrate and to measure with."""
 
 import json
+from typing import Any
 
 import click
 from rich.table import Table
@@ -19,7 +20,7 @@ FACTS = {"keeps_argmax": "keeps the label", "random": "random", "binary_only": "
 @click.command("methods")
 @click.option("--task", type=click.Choice(["classification", "regression"]), help="Only those of this task (default: both).")
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
-def list_methods(task, as_json):
+def list_methods(task: Any, as_json: Any) -> None:
     """List the calibrators that --method takes, and the metrics, for predictions of classes and for forecasts of a number.
 
     \b

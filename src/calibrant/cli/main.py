@@ -2,6 +2,7 @@
 
 import io
 import sys
+from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant.errors import MissingDependencyError
@@ -9,7 +10,7 @@ from calibrant.errors import MissingDependencyError
 __all__ = ["main"]
 
 
-def main(arguments=None):
+def main(arguments: Any = None) -> None:
     """Run the ``calibrant`` command with the given arguments (default: those of the process) and exit."""
     for stream in (sys.stdout, sys.stderr):
         # What the terminal's encoding lacks is written as a code, rather than being an error.

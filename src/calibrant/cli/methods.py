@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import Any
 
 import calibrant
 from calibrant._support.registry import key_of, registered
@@ -13,16 +14,16 @@ __all__ = ["RENAMED", "TARGETS", "make", "methods", "regression_methods"]
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
 #: Names that would say twice what a map's name says: a map goes one-vs-rest, so OneVsRest() is beta, and isotonic is not IROvA-TS.
-RENAMED = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
+RENAMED: dict[Any, Any] = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
 #: What a map is fitted to, by the question asked of it: the event or each class, or whether the model's own answer is right.
-TARGETS = {
+TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
     "answer": lambda map: calibrant.ConfidenceCalibrator(map=map),
 }
 
 
-def methods(target="classes") -> dict:
+def methods(target: str = "classes") -> dict[str, Any]:
     """Name to a function of no arguments that makes the calibrator.
 
     A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
@@ -49,7 +50,7 @@ def methods(target="classes") -> dict:
     return dict(sorted(found.items()))
 
 
-def regression_methods() -> dict:
+def regression_methods() -> dict[str, type[Any]]:
     """The same for calibrators of forecasts.
 
     Examples
@@ -60,7 +61,7 @@ def regression_methods() -> dict:
     return dict(sorted((_name(cls), cls) for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls)))
 
 
-def make(name, task="classification", target="classes"):
+def make(name: str, task: str = "classification", target: str = "classes") -> Any:
     """The calibrator of that name, unfitted; a map's for the target.
 
     Examples

@@ -1,6 +1,7 @@
 """``calibrant monitor``: has the calibration changed, since when, and what to do."""
 
 import json
+from typing import Any
 
 import click
 from rich.table import Table
@@ -31,7 +32,9 @@ MOST_SHOWN = 20
 @click.option("--fail", is_flag=True, help="Exit with 3 if an alarm is on.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 @click.pass_context
-def monitor(ctx, source, columns, reference, alpha, tolerance, bins, fail, as_json, **tables):
+def monitor(
+    ctx: Any, source: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any, **tables: Any
+) -> None:
     """Watch the calibration of FILES over --time: an alarm with a stated rate of false ones, and advice.
 
     Parquet files are counted out of core, by --by and by --every of --time; with --resume only new files are read.

@@ -1,8 +1,10 @@
 """Options that several commands share: where the columns are, and whether files may be replaced."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,7 +44,7 @@ class Columns:
     quantiles: str | None = None
 
 
-def column_options(labels=True, forecasts=True):
+def column_options(labels: bool = True, forecasts: bool = True) -> Callable[..., Any]:
     """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, or of ``forecasts``."""
 
     def decorate(command):
@@ -76,7 +78,7 @@ def column_options(labels=True, forecasts=True):
     return decorate
 
 
-def output_option(default, words):
+def output_option(default: str | None, words: str) -> Callable[..., Any]:
     """``-o/--output``."""
     return click.option(
         "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=default, required=default is None,
@@ -84,12 +86,12 @@ def output_option(default, words):
     )  # fmt: skip
 
 
-def force_option(command):
+def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--force``."""
     return click.option("--force", is_flag=True, help="Replace the output file if it exists.")(command)
 
 
-def refuse_existing(path, force, *read):
+def refuse_existing(path: Path, force: bool, *read: Any) -> None:
     """Stop before the work, not after it, where the output would not be written, or would take the place of what is ``read``."""
     try:
         found = target(path, overwrite=force)
@@ -99,7 +101,7 @@ def refuse_existing(path, force, *read):
         raise InputError(f"{path} is a file that this command reads, which would be lost; write to another -o.")
 
 
-def bins_option(command):
+def bins_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--bins``; None for the default of the task."""
     words = "Bins of the curves and calibration errors (default 15; 10 of error bars)."
     return click.option("--bins", type=click.IntRange(1), help=words)(command)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
@@ -15,7 +16,7 @@ from calibrant.labels import places
 
 __all__ = ["PredictionFile", "column_of", "column_order", "read_file"]
 
-ARRAYS = {
+ARRAYS: dict[Any, Any] = {
     "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
     "weight": ("sample_weight", "weight"), "classes": ("classes", "class_names"),
 }  # fmt: skip
@@ -43,11 +44,13 @@ class PredictionFile:
     labels: Any
     weight: Any
     source: Any
-    names: list
+    names: list[Any]
     task: ClassVar[str] = "classification"
 
 
-def read_file(path, columns=None, *, labels=True, prefer=None) -> PredictionFile | ForecastFile:
+def read_file(
+    path: Path, columns: Columns | None = None, *, labels: bool = True, prefer: str | None = None
+) -> PredictionFile | ForecastFile:
     """Read predictions of classes, or forecasts of a number, and labels where wanted.
 
     Parameters
@@ -126,7 +129,7 @@ def _optional(source, name, what):
     return None if key is None else source.column(key)
 
 
-def column_of(data, name):
+def column_of(data: PredictionFile, name: str) -> Any:
     """One further array or column of a file, as it is; None for None."""
     if name is None:
         return None
@@ -135,7 +138,7 @@ def column_of(data, name):
     return np.asarray(data.source.column(name))
 
 
-def column_order(data, classes):
+def column_order(data: PredictionFile, classes: ArrayLike) -> Any:
     """Where each of ``classes`` is among the file's columns; all as they are where the file does not name them."""
     if data.classes is None or data.values.ndim == 1:
         return slice(None) if data.values.ndim == 1 else np.arange(data.values.shape[1])

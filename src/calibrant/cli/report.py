@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 
 from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
-from calibrant.cli.gate import FAILED, GateType
-from calibrant.cli.options import FILE, bins_option, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.gate import FAILED, Gate, GateType
+from calibrant.cli.options import FILE, Columns, bins_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_of, column_order, read_file
 from calibrant.cli.wording import say, shown
 
@@ -29,7 +31,10 @@ __all__ = ["report"]
 @column_options()
 @force_option
 @click.pass_context
-def report(ctx, file, output, method, target, calibrator, test, gates, time, by, title, bins, as_json, columns, force):
+def report(
+    ctx: Any, file: Path, output: Path, method: str, target: Any, calibrator: None, test: Path | None, gates: tuple[Gate, ...], time: Any,
+    by: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
+) -> None:  # fmt: skip
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
     "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given.

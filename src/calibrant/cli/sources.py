@@ -19,7 +19,7 @@ from calibrant.errors import InputError, MissingDependencyError
 __all__ = ["CsvSource", "NpySource", "NpzSource", "ParquetSource", "open_source"]
 
 
-def open_source(path):
+def open_source(path: Path) -> Any:
     """The source for a path, by its ending."""
     kind = KINDS.get(Path(path).suffix.lower())
     if kind is None:
@@ -92,7 +92,7 @@ class NpzSource(_Source):
         with archive.open(member) as file:
             return read_npy(file, member.file_size)
 
-    def write(self, path, columns, renamed):
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The arrays given take the place of their namesakes; the others stay."""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, array in replaced(self.content, columns, renamed).items():
@@ -109,7 +109,7 @@ class NpySource(_Source):
         with open(path, "rb") as file, _reading(path, "an npy file of plain numbers", "save it with numpy.save"):
             return {"values": read_npy(file, os.fstat(file.fileno()).st_size)}
 
-    def write(self, path, columns, renamed):
+    def write(self, path: str | Path, columns: Any, renamed: Any) -> None:
         """The calibrated probabilities alone."""
         with open(path, "wb") as file:
             np.save(file, columns["values"])
@@ -119,13 +119,14 @@ class CsvSource(_Source):
     """Columns of text, so that what is not a prediction is written again letter by letter, in the encoding it came in."""
 
     kind = "csv"
+    encoding: str
 
     def _open(self, path):
         text, self.encoding = decoded(path)
         header, rows = rows_of(text, path)
         return {name: list(values) for name, values in zip(_distinct(header, path), zip(*rows, strict=True), strict=True)}
 
-    def write(self, path, columns, renamed):
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The columns given take the place of their namesakes; the others stay letter by letter."""
         content = replaced(self.content, {name: map(repr, values.tolist()) for name, values in columns.items()}, renamed)
         with open(path, "w", newline="", encoding=self.encoding) as file:
@@ -142,17 +143,17 @@ class ParquetSource(_Source):
     def _open(self, path):
         parquet = import_extra("pyarrow.parquet", "reading parquet", "cli")
         with open(path, "rb") as file, _reading(path, "a parquet file", "write it again"):
-            self.table = parquet.read_table(file)
+            self.table: Any = parquet.read_table(file)
             self.table.validate(full=True)
         names = _distinct(self.table.column_names, path)
         return {name: self.table.column(name) for name in names}
 
-    def column(self, name):
+    def column(self, name: str) -> np.ndarray:
         """As NumPy, strings as objects."""
         with _reading(self.path, f"a file whose column {name!r} holds plain values", "write that column again"):
             return self.content[name].to_numpy()
 
-    def write(self, path, columns, renamed):
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The columns given take the place of their namesakes; the others keep their types."""
         pyarrow = import_extra("pyarrow", "writing parquet", "cli")
         content = replaced(self.content, {name: pyarrow.array(values) for name, values in columns.items()}, renamed)
@@ -161,10 +162,10 @@ class ParquetSource(_Source):
         import_extra("pyarrow.parquet", "writing parquet", "cli").write_table(pyarrow.table(list(content.values()), schema=schema), path)
 
 
-KINDS = {".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource}
+KINDS: dict[Any, Any] = {".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource}
 
 
-def replaced(content, columns, renamed):
+def replaced(content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
     """The content in its order, ``columns`` in place of those of the same name, or of the one they are ``renamed`` from; others last."""
     out = {}
     for name, old in content.items():

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,18 +16,18 @@ from calibrant.cli.wording import shown
 __all__ = ["as_text", "console", "own_words", "print_summary", "progress", "with_interval", "working"]
 
 
-def console():
+def console() -> Any:
     """Standard output; 124 columns wide where it is no terminal, so that tables do not break in a log."""
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=124)
 
 
-def as_text(value, style=""):
+def as_text(value: str, style: str = "") -> Any:
     """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for an order."""
     return Text(shown(value), style)
 
 
-def print_summary(summary):
+def print_summary(summary: dict[str, Any]) -> None:
     """The metrics of a summary as a table for each output, then its cautions and verdict."""
     out, data = console(), summary["data"]
     if summary["task"] == "classification":
@@ -64,7 +66,7 @@ def _metrics_table(title, rows, summary):
     return table
 
 
-def with_interval(found, sign="", digits=".4f"):
+def with_interval(found: dict[str, Any], sign: str = "", digits: str = ".4f") -> str:
     """Value and interval, on one line."""
     if found["value"] is None:
         return "–"
@@ -81,7 +83,7 @@ def _meaning(row, method):
 
 
 @contextmanager
-def progress(words, total):
+def progress(words: str, total: int) -> Iterator[Any]:
     """A bar on standard error while long work runs, gone when it ends; yields what to call after each step."""
     error = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -90,14 +92,14 @@ def progress(words, total):
         yield lambda *_: bar.advance(task)
 
 
-def working(words):
+def working(words: str) -> Any:
     """A turning sign on standard error while work of unknown length runs; nothing where that is no terminal."""
     error = Console(stderr=True)
     return error.status(words) if error.is_terminal else nullcontext()
 
 
 @contextmanager
-def own_words():
+def own_words() -> Iterator[Any]:
     """Standard error for Python alone: what a library's own threads write there of a damaged file is said by its error as well."""
     try:
         real = sys.stderr.fileno() == 2

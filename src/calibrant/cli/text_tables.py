@@ -1,7 +1,9 @@
 """CSV files as one Arrow table, so that they are counted by slice as Parquet files are."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant.cli.sources import open_source
@@ -15,7 +17,7 @@ WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 CODE = re.compile(r"[+-]?0\d+")
 
 
-def table_of(paths, time=None):
+def table_of(paths: Sequence[str], time: str | None = None) -> Any:
     """The table that these files are; Parquet files stay paths, which an engine reads in parts."""
     csv = [path for path in paths if Path(path).suffix.lower() == ".csv"]
     other = [path for path in paths if Path(path).suffix.lower() in (".npz", ".npy")]

@@ -1,6 +1,7 @@
 """What the commands say: text that no terminal takes for anything else, errors in one sentence, options in place of arguments."""
 
 import re
+from typing import Any
 
 import click
 
@@ -43,7 +44,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
 }.items())  # fmt: skip
 
 
-def shown(text) -> str:
+def shown(text: str) -> str:
     """Any text, on one line: characters that a terminal would act on, or could not write, by their codes.
 
     Examples
@@ -61,12 +62,12 @@ def _code(match):
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
-def say(text, err=False):
+def say(text: str, err: bool = False) -> None:
     """Print lines of text as they are."""
     click.echo("\n".join(map(shown, str(text).split("\n"))), err=err)
 
 
-def said(error) -> str:
+def said(error: Any) -> str:
     """An error or warning in one sentence, with options in place of arguments.
 
     Examples
@@ -83,7 +84,7 @@ def said(error) -> str:
     return shown(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}")
 
 
-def abridged(value) -> str:
+def abridged(value: Any) -> str:
     """A value of the user's as an error shows it: quoted, and not longer than a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"

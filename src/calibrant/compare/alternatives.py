@@ -8,7 +8,7 @@ from calibrant.compare.scores import Estimate
 __all__ = ["CHOSEN_BY", "Alternative", "alternatives", "best"]
 
 #: By task: the key of the proper score that calibrators are chosen by, and of the one that they must not surely worsen, or None.
-CHOSEN_BY = {"classification": ("log_loss", None), "regression": ("crps", "nll")}
+CHOSEN_BY: dict[Any, Any] = {"classification": ("log_loss", None), "regression": ("crps", "nll")}
 #: Of a metric that the forecasts after calibration do not have.
 NOTHING = Estimate(None)
 
@@ -24,7 +24,7 @@ class Alternative:
     output: str | None = None
 
 
-def best(compared, tables) -> str:
+def best(compared: Any, tables: Any) -> str:
     """The name with the lowest score after calibration relative to that before, on average over the outputs.
 
     Those that surely worsen the second score come after the others, and those measured in-sample last.
@@ -55,7 +55,7 @@ def _relative(outputs, key):
     return sum(ratios) / len(ratios)
 
 
-def alternatives(compared, chosen, tables, names=(None,)) -> list[Alternative]:
+def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,)) -> list[Alternative]:
     """One a calibrator and output, the chosen calibrator first and then by score.
 
     Parameters

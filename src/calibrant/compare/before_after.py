@@ -1,6 +1,7 @@
 """The rows after calibration, and how they came about: out of fold, held out, or in sample."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +34,7 @@ class Compared:
         """The rows whose faults are looked for: those after calibration, unless they are in-sample."""
         return self.before if self.after is None or self.evaluation == "in-sample" else self.after
 
-    def both(self, make) -> dict:
+    def both(self, make: Any) -> dict[str, Any]:
         """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
         return {"before": make(self.before), "after": None if self.after is None else make(self.after)}
 
@@ -44,7 +45,10 @@ class Compared:
         return [replace(self, before=a, after=b, calibration=c) for a, b, c in zip(*parts, strict=True)]
 
 
-def compare(record, calibrator, *, test=None, n_splits=5, in_sample=None, random_state=0, progress=None) -> Compared:
+def compare(
+    record: Any, calibrator: Any, *, test: Any = None, n_splits: int = 5, in_sample: bool | None = None, random_state: int = 0,
+    progress: Callable[..., Any] | None = None,
+) -> Compared:  # fmt: skip
     """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments allow.
 
     Parameters
@@ -105,7 +109,7 @@ def _fitted_on(calibrator, record, after):
     return again.agrees_with(after) and not record.agrees_with(after)
 
 
-def final(found, record) -> Any:
+def final(found: Any, record: Any) -> Any:
     """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
     if found.after is None:
         return None

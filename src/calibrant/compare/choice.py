@@ -25,7 +25,7 @@ class Choice:
     code: list[str]
 
 
-def choice(calibrator, record) -> Choice | None:
+def choice(calibrator: Any, record: Any) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None
@@ -51,7 +51,7 @@ def _rank(row):
     return (-row.get("weight", 0.0), score if np.isfinite(score) else np.inf)
 
 
-def made_by(calibrator) -> str:
+def made_by(calibrator: Any) -> str:
     """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
     public = exports("calibrant")
     return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if m[1] in public else m[0], " ".join(repr(clone(calibrator)).split()))
@@ -81,4 +81,4 @@ def _of_numbers(calibrator, record):
     ]
 
 
-CODE = {"classification": _of_classes, "regression": _of_numbers}
+CODE: dict[Any, Any] = {"classification": _of_classes, "regression": _of_numbers}

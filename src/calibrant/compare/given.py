@@ -13,7 +13,7 @@ from calibrant.wrap.as_calibrator import as_calibrator
 __all__ = ["of_forecasts", "resolve", "several", "shown_name"]
 
 
-def shown_name(calibrator) -> str:
+def shown_name(calibrator: Any) -> str:
     """The name in tables and sentences: the label that its tags declare.
 
     Examples
@@ -26,14 +26,14 @@ def shown_name(calibrator) -> str:
     return calibrator.tags.label or type(calibrator).__name__
 
 
-def of_forecasts(calibrator) -> bool:
+def of_forecasts(calibrator: Any) -> bool:
     """Whether a calibrator, its class, or the first of several is one of forecasts."""
     if isinstance(calibrator, list | tuple | dict) and calibrator:
         calibrator = next(iter(calibrator.values() if isinstance(calibrator, dict) else calibrator))
     return isinstance(calibrator, RegressionCalibrator) or (isinstance(calibrator, type) and issubclass(calibrator, RegressionCalibrator))
 
 
-def resolve(calibrator, task="classification") -> Any:
+def resolve(calibrator: Any, task: str = "classification") -> Any:
     """The calibrator meant: the default of the task for None, an instance of a class, one-vs-rest for a map; ``Identity()`` for none."""
     return RESOLVE[task](calibrator)
 
@@ -48,10 +48,10 @@ def _of_numbers(calibrator):
     return calibrator if isinstance(calibrator, Identity) else require_regression_calibrator(calibrator)
 
 
-RESOLVE = {"classification": _of_classes, "regression": _of_numbers}
+RESOLVE: dict[Any, Any] = {"classification": _of_classes, "regression": _of_numbers}
 
 
-def several(calibrator, task="classification") -> dict | None:
+def several(calibrator: Any, task: str = "classification") -> dict[str, Any] | None:
     """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved; None for a single one."""
     if isinstance(calibrator, Mapping):
         named = {str(name): resolve(value, task) for name, value in calibrator.items()}

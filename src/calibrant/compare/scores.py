@@ -16,7 +16,7 @@ __all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
 NOT_RESAMPLED = "too large to resample"
 
 
-def as_it_is(record) -> Any:
+def as_it_is(record: Any) -> Any:
     """The record itself: what most metrics look at."""
     return record
 
@@ -70,12 +70,12 @@ class Score:
     change: Change | None
     note: str | None = None
 
-    def when(self, when) -> Estimate | None:
+    def when(self, when: Any) -> Estimate | None:
         """The numbers "before" or "after"."""
         return self.before if when == "before" else self.after
 
 
-def score_table(before, after, measures, *, level=0.95, random_state=0) -> list[Score]:
+def score_table(before: Any, after: Any, measures: Any, *, level: float = 0.95, random_state: int = 0) -> list[Score]:
     """One score for each of the measures; ``after`` may be None.
 
     Examples

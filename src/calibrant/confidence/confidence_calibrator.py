@@ -73,7 +73,7 @@ class ConfidenceCalibrator(Calibrator):
         self.signal: Signal | None = signal
         self.map: Map | None = map
         self.per_class: bool | None = per_class
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

@@ -98,7 +98,7 @@ class GeometricCalibrator(Calibrator):
         self.map: Map | None = map
         self.unweighted: bool = unweighted
         self.per_class: bool = per_class
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

@@ -102,7 +102,7 @@ class HokiCalibrator(Calibrator):
         self.max_iter: int = max_iter
         self.start: Literal["accuracy", "confidence"] = start
         self.stop: Literal["repeated", "unchanged"] = stop
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

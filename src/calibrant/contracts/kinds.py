@@ -22,7 +22,7 @@ KINDS: dict[type, tuple[str, str]] = {
     Metric: ("a metric", "metrics.log_loss"),
 }
 #: (kind wanted, kind given) -> where what was given belongs.
-BELONGS = {
+BELONGS: dict[Any, Any] = {
     (Calibrator, Map): "wrap it, as OneVsRest({0}), PerClass({0}) or ConfidenceCalibrator(map={0})",
     (Calibrator, Signal): "wrap it, as ConfidenceCalibrator(signal={0})",
     (Calibrator, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ class Metric:
     name: ClassVar[str]
     #: The name in keys, columns and gates: "ece"; the one place where it is said.
     key: ClassVar[str]
-    direction: ClassVar[Literal["minimize", "maximize", "none"]]
+    direction: ClassVar[str]  # "minimize", "maximize" or "none"
     range: ClassVar[tuple[float, float]]
     task: ClassVar[str] = "classification"
     proper: ClassVar[bool] = False

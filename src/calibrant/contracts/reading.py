@@ -72,4 +72,4 @@ def _numbers(metrics, y_true, P, std, sample_weight, classes, inputs, check_valu
     return read_forecast(P, std, y_true, sample_weight=sample_weight)
 
 
-READERS = {"classification": _classes, "regression": _numbers}
+READERS: dict[Any, Any] = {"classification": _classes, "regression": _numbers}

@@ -8,7 +8,7 @@ identifiers are the figure's own: the same numbers give the same bytes.
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from calibrant._support.extras import import_extra
@@ -22,7 +22,7 @@ __all__ = ["as_svg"]
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 MARK = "value-"
-RC = {
+RC: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "calibrant", "font.size": 9.0, "axes.spines.top": False, "axes.spines.right": False,
     "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["text"], "text.color": COLOURS["text"],
     "xtick.color": COLOURS["muted"], "ytick.color": COLOURS["muted"], "figure.facecolor": "none", "axes.facecolor": "none",

@@ -32,7 +32,7 @@ class ConformalForecast(Forecast):
 
     def __init__(self, base: Forecast, unit: np.ndarray, scores: np.ndarray, mass: np.ndarray, spread: Any) -> None:
         self.base, self.unit, self.scores, self.mass, self.spread = base, unit, scores, mass, spread
-        self.shape = base.shape
+        self.shape: tuple[int, ...] = base.shape
 
     @property
     def mean(self) -> np.ndarray:

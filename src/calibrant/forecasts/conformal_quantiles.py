@@ -25,7 +25,7 @@ class ConformalQuantileForecast(Forecast):
 
     def __init__(self, base: Forecast, levels: np.ndarray, scores: Sequence[np.ndarray], mass: Sequence[np.ndarray]) -> None:
         self.base, self.levels, self.scores, self.mass = base, levels, scores, mass
-        self.shape = base.shape
+        self.shape: tuple[int, ...] = base.shape
 
     @property
     def mean(self) -> np.ndarray:

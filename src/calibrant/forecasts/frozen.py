@@ -19,7 +19,7 @@ class FrozenForecast(Forecast):
         if not all(hasattr(frozen, name) for name in ("dist", "args", "kwds", "ppf", "logpdf")):
             raise InputError(f"a scipy forecast must be a frozen continuous distribution; got {type(frozen).__name__}.")
         self.frozen: Any = frozen
-        self.shape = np.broadcast_shapes(*(np.shape(a) for a in (*frozen.args, *frozen.kwds.values())))
+        self.shape: tuple[int, ...] = np.broadcast_shapes(*(np.shape(a) for a in (*frozen.args, *frozen.kwds.values())))
         if len(self.shape) not in (1, 2):
             raise InputError(f"the parameters of a scipy forecast must be (n,) or (n, d); got shape {self.shape}.")
 

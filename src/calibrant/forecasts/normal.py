@@ -43,7 +43,7 @@ class NormalForecast(Forecast):
             raise InputError(f"std must have the shape of mean, {self._mean.shape}; got {std.shape}; pass one std for each mean.")
         require_positive_std(std)
         self._std = std
-        self.shape = self._mean.shape
+        self.shape: tuple[int, ...] = self._mean.shape
 
     @property
     def mean(self) -> np.ndarray:

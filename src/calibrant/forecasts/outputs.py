@@ -14,7 +14,7 @@ class SeveralOutputs(Forecast):
 
     def __init__(self, columns: Sequence[Forecast]) -> None:
         self.columns: list[Forecast] = list(columns)
-        self.shape = (len(self.columns[0]), len(self.columns))
+        self.shape: tuple[int, ...] = (len(self.columns[0]), len(self.columns))
 
     def _each(self, values):
         return np.stack(list(values), axis=1)

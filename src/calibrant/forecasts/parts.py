@@ -20,7 +20,7 @@ class ForecastParts(Forecast):
 
     def __init__(self, parts: Sequence[Forecast], part: np.ndarray, position: np.ndarray) -> None:
         self.parts, self.part, self.position = list(parts), part, position
-        self.shape = (len(part), *self.parts[0].shape[1:])
+        self.shape: tuple[int, ...] = (len(part), *self.parts[0].shape[1:])
 
     def _each(self, make) -> Any:
         """``make(forecast of some rows, these rows)`` of every part, each result put where its rows are."""

@@ -64,7 +64,7 @@ class QuantileForecast(Forecast):
     def _set(self, values):
         self.values: np.ndarray = values
         self.knots: np.ndarray = special.ndtri(self.levels)
-        self.shape = values.shape[:-1]
+        self.shape: tuple[int, ...] = values.shape[:-1]
 
     def _like(self, values):
         out = object.__new__(type(self))

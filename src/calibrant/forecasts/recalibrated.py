@@ -24,7 +24,7 @@ class RecalibratedForecast(Forecast):
 
     def __init__(self, base: Forecast, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
         self.base, self.knots, self.values, self.slopes = base, knots, values, slopes
-        self.shape = base.shape
+        self.shape: tuple[int, ...] = base.shape
 
     @cached_property
     def _moments(self):

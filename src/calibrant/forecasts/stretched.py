@@ -15,7 +15,7 @@ class StretchedForecast(Forecast):
 
     def __init__(self, base: Forecast, factor: np.ndarray) -> None:
         self.base, self.factor = base, factor
-        self.shape = base.shape
+        self.shape: tuple[int, ...] = base.shape
 
     @property
     def mean(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
-from calibrant.frames.columns import layout, numbers
+from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
 from calibrant.labels import places
 
@@ -19,8 +20,9 @@ __all__ = ["apply"]
 
 
 def apply(
-    calibrator, source, output, *, probabilities=None, score=None, confidence="confidence", engine="auto", overwrite=False
-):  # fmt: skip
+    calibrator: Any, source: Any, output: str | Path, *, probabilities: str | None = None, score: str | None = None,
+    confidence: str = "confidence", engine: str = "auto", overwrite: bool = False,
+) -> Path:  # fmt: skip
     r"""Calibrate the predictions of a table of any size, batch by batch, and write it to Parquet.
 
     Rows and other columns stay as they are. The calibrated probabilities take the place of the predictions, and a column ``confidence``
@@ -116,11 +118,15 @@ def _write(batches, output, overwrite):
 class Transform:
     """An Arrow batch with calibrated predictions; pickled whole to the workers of a cluster."""
 
-    def __init__(self, calibrator, layout, added="confidence"):
-        self.calibrator, self.layout, self.added = calibrator, layout, added
-        self.replaced = () if layout.mode == "score" else layout.values
+    calibrator: Any
+    layout: Layout
+    added: str
 
-    def __call__(self, batch):
+    def __init__(self, calibrator: Any, layout: Layout, added: str = "confidence") -> None:
+        self.calibrator, self.layout, self.added = calibrator, layout, added
+        self.replaced: tuple[str, ...] = () if layout.mode == "score" else layout.values
+
+    def __call__(self, batch: Any) -> Any:
         """The batch with its predictions replaced and the confidence at the end."""
         import_extra("pyarrow", "calibrating tables", "frames")
         import pyarrow as pa

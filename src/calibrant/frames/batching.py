@@ -1,5 +1,8 @@
 """Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs little."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 __all__ = ["batch_rows", "gathered", "runs"]
 
 BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
@@ -7,13 +10,13 @@ BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
 LIST_LENGTH = 1000
 
 
-def batch_rows(kinds, columns=None):
+def batch_rows(kinds: dict[str, str], columns: Sequence[str] | None = None) -> int:
     """Rows to ask an engine for at a time, for these columns (None: all)."""
     width = 8 * sum(LIST_LENGTH if kinds[name] == "list" else 1 for name in (kinds if columns is None else columns))
     return max(FEWEST_ROWS, min(BATCH_ROWS, BATCH_BYTES // width))
 
 
-def gathered(batches):
+def gathered(batches: Sequence[Any]) -> Iterator[Any]:
     """Record batches joined to those next to them, or cut, until they are of a good size; none is empty."""
     waiting, rows, size = [], 0, 0
     for batch in batches:
@@ -27,7 +30,7 @@ def gathered(batches):
         yield from _one(waiting)
 
 
-def runs(batches):
+def runs(batches: Iterator[Any]) -> Iterator[Any]:
     """Lists of neighbouring batches, each the work of one thread for a while."""
     run, rows, size = [], 0, 0
     for batch in batches:

@@ -1,11 +1,17 @@
 """File by file, with the sums kept after each, so that a run that was stopped goes on where it was."""
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from calibrant._support.saving import Saved, load
 from calibrant.errors import InputError
 from calibrant.frames.engines.choosing import fold, opened, reading
+
+if TYPE_CHECKING:
+    from calibrant.frames.kernel import Kernel
+    from calibrant.frames.state import GroupState
 
 __all__ = ["FrameCheckpoint", "fold_files"]
 
@@ -13,13 +19,15 @@ __all__ = ["FrameCheckpoint", "fold_files"]
 class FrameCheckpoint(Saved):
     """The sums so far and the files they are of, each with its size and time of change."""
 
-    def __init__(self, needed, state):
-        self.needed = needed
-        self.state = state
-        self.done = {}
+    def __init__(self, needed: Sequence[Any], state: "GroupState") -> None:
+        self.needed: Sequence[Any] = needed
+        self.state: GroupState = state
+        self.done: dict[str, list[int]] = {}
 
 
-def fold_files(module, paths, kernel, checkpoint=None, progress=None):
+def fold_files(
+    module: Any, paths: Sequence[str], kernel: "Kernel", checkpoint: Path | None = None, progress: Callable[..., Any] | None = None
+) -> "GroupState":
     """The kernel's state over all files; those that the checkpoint holds are not read again."""
     kept = _kept(checkpoint, paths, kernel)
     for count, path in enumerate(paths, start=1):

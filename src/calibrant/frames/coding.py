@@ -1,7 +1,9 @@
 """Values of slices and classes as small whole numbers, column by column and joined."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ EVERY = ("hour", "day", "week", "month", "quarter", "year")
 SPAN = 8192
 
 
-def encode(column):
+def encode(column: Any) -> tuple[list[Any], np.ndarray]:
     """(values, number of each row's among them (n,) intp) of an Arrow array; a value may have no row."""
     import pyarrow.types as types
 
@@ -33,7 +35,7 @@ def encode(column):
     return values, codes.astype(np.intp)
 
 
-def mixed(parts):
+def mixed(parts: Sequence[Any]) -> np.ndarray:
     """Number of each row's combination of values among all combinations, (n,), of encoded columns."""
     code = parts[0][1]
     for values, part in parts[1:]:
@@ -41,7 +43,7 @@ def mixed(parts):
     return code
 
 
-def combinations(values, codes):
+def combinations(values: Sequence[Any], codes: np.ndarray) -> list[tuple[Any, ...]]:
     """The combinations of values that these codes of :func:`mixed` stand for, as tuples."""
     columns = []
     for named in reversed(values):
@@ -50,7 +52,7 @@ def combinations(values, codes):
     return list(zip(*reversed(columns), strict=True))
 
 
-def present(code, n_codes):
+def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
     """The codes that have rows, and each row's number among them."""
     if n_codes > 4 * len(code):
         return np.unique(code, return_inverse=True)
@@ -59,7 +61,7 @@ def present(code, n_codes):
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[code]
 
 
-def floor(column, every, name):
+def floor(column: Any, every: str, name: str) -> Any:
     """Times cut to the hour, day, ... they are in."""
     import pyarrow.compute as pc
     import pyarrow.types as types

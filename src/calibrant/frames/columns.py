@@ -1,7 +1,9 @@
 """Which columns of a table hold what, and a batch of them as arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
@@ -20,27 +22,27 @@ class Layout:
     """
 
     mode: str
-    values: tuple
-    classes: tuple | None
+    values: tuple[Any, ...]
+    classes: tuple[Any, ...] | None
     label: str | None
     predicted: str | None = None
     weight: str | None = None
-    by: tuple = ()
+    by: tuple[Any, ...] = ()
     time: str | None = None
     every: str = "day"
 
     @property
-    def needed(self):
+    def needed(self) -> list[str]:
         """All columns to read."""
         names = [*self.values, self.label, self.predicted, self.weight, *self.by, self.time]
         return list(dict.fromkeys(name for name in names if name is not None))
 
     @property
-    def group_names(self):
+    def group_names(self) -> tuple[str, ...]:
         """Names of the slice's values."""
         return (*self.by, *([self.every] if self.time else []))
 
-    def probabilities(self, batch):
+    def probabilities(self, batch: Any) -> np.ndarray:
         """(n, K) as they came (float32 stays float32), or (n,) probability of the second class."""
         if self.mode == "list":
             return _list_values(batch.column(self.values[0]), self.values[0])
@@ -50,7 +52,7 @@ class Layout:
         # One row a class in memory, which is how the kernel wants them.
         return np.stack(columns).T
 
-    def slices(self, batch):
+    def slices(self, batch: Any) -> list[tuple[list[Any], np.ndarray]]:
         """The encoded columns that rows are sliced by, in the order of ``group_names``."""
         encoded = [encode(batch.column(name)) for name in self.by]
         if self.time:
@@ -58,7 +60,10 @@ class Layout:
         return encoded
 
 
-def layout(types, *, label, probabilities, score, predicted, weight=None, by=(), time=None, every="day", classes=None):
+def layout(
+    types: dict[str, str], *, label: str | None, probabilities: str | Sequence[str] | None, score: str | None, predicted: str | None,
+    weight: str | None = None, by: str | Sequence[str] = (), time: str | None = None, every: str = "day", classes: Any = None,
+) -> Layout:  # fmt: skip
     """Check the columns asked for against those there; ``types`` maps a name to "list" where the column holds lists."""
     if (probabilities is None) == (score is None):
         raise InputError("pass either probabilities= (all classes) or score= with predicted= (the predicted class only).")
@@ -76,7 +81,10 @@ def layout(types, *, label, probabilities, score, predicted, weight=None, by=(),
     return out
 
 
-def forecast_layout(names, *, label, mean, std, weight=None, by=(), time=None, every="day"):
+def forecast_layout(
+    names: Sequence[str], *, label: str, mean: str, std: str, weight: np.ndarray | None = None, by: str = (), time: Any = None,
+    every: str = "day",
+) -> Layout:  # fmt: skip
     """Columns of means, standard deviations and outcomes."""
     if std is None:
         raise InputError("mean= needs std=, the column of standard deviations.")
@@ -108,13 +116,13 @@ def _probability_columns(types, probabilities):
     return ("list" if types.get(found[0]) == "list" else "second"), tuple(found)
 
 
-def starred(names, pattern) -> dict[str, str]:
+def starred(names: Any, pattern: Any) -> dict[str, str]:
     """Name -> the part of it that the pattern's star stands for, of the names that match; none where the pattern has no star."""
     start, star, end = pattern.partition("*")
     return {name: name[len(start) : len(name) - len(end)] for name in names if fnmatchcase(name, pattern)} if star else {}
 
 
-def whole_numbers(texts) -> list:
+def whole_numbers(texts: Any) -> list[Any]:
     """The texts as whole numbers where all of them are; a header's "0" and a column's 0 or 0.0 are then one class.
 
     Examples
@@ -143,12 +151,12 @@ def _whole(column, name):
     return column
 
 
-def coded(batch, name):
+def coded(batch: Any, name: str) -> Any:
     """(values, number of each row's among them) of a column without nulls."""
     return encode(_whole(batch.column(name), name))
 
 
-def numbers(batch, name):
+def numbers(batch: Any, name: str) -> np.ndarray:
     """A column of numbers, (n,) float32 or float64."""
     column = _whole(batch.column(name), name)
     try:

@@ -1,6 +1,11 @@
 """Evaluate predictions in tables of any size."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
@@ -19,8 +24,12 @@ FINE_BINS = 4096
 
 
 def evaluate(
-    source, *, label="label", probabilities=None, score=None, predicted=None, mean=None, std=None, by=(), time=None, every="day",
-    weight=None, classes=None, n_bins=None, strategy="width", engine="auto", checkpoint=None, progress=None,
+    source: Any, *, label: str = "label", probabilities: str | Sequence[str] | None = None, score: ArrayLike | None = None,
+    predicted: str | None = None, mean: Any = None, std: ArrayLike | None = None, by: str | Sequence[str] = (), time: str | None = None,
+    every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
+    classes: ArrayLike | None = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
+    engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
+    progress: Callable[..., Any] | None = None,
 ) -> Evaluation | ForecastEvaluation:  # fmt: skip
     r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass and bounded memory.
 

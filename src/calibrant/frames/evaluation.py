@@ -1,6 +1,7 @@
 """What an evaluation holds: the sums, and every number that follows from them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,10 @@ class Evaluation(Sliced):
     strategy: str = "width"
     n_bins: int = 15
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return Evaluation(self.state + other.state, self.strategy, self.n_bins) if isinstance(other, Evaluation) else NotImplemented
 
-    def columns(self, *, per_class=False) -> dict:
+    def columns(self, *, per_class: bool = False) -> dict[str, Any]:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
         return self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
 
@@ -53,7 +54,7 @@ class Evaluation(Sliced):
     def _numbers(self, bins, sums):
         return _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins)
 
-    def reliability_curve(self, *slice_) -> ReliabilityCurve:
+    def reliability_curve(self, *slice_: Any) -> ReliabilityCurve:
         """The reliability curve of one slice, given by its values in the order of ``by``; of all rows when none are given."""
         parts, bins, _ = self.state.by(lambda g: g[:-1] if slice_ else ())
         if tuple(slice_) not in parts:

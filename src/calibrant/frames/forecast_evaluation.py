@@ -1,6 +1,7 @@
 """What an evaluation of forecasts holds: the sums, and every number that follows from them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class ForecastEvaluation(Sliced):
 
     n_bins: int = 10
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return ForecastEvaluation(self.state + other.state, self.n_bins) if isinstance(other, ForecastEvaluation) else NotImplemented
 
     @property

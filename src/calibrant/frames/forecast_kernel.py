@@ -1,6 +1,8 @@
 """The kernel of regression: Arrow batches of (mean, std, outcome) in, sums by slice out."""
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +33,7 @@ SUMMED = {metric.key: metric for metric in (
 CELLS = 32
 
 
-def sketched(n_bins):
+def sketched(n_bins: int) -> ExpectedNormalizedCalibrationError:
     """The ENCE from cells of predicted std."""
     return ExpectedNormalizedCalibrationError(n_bins=n_bins, cells=CELLS)
 
@@ -48,11 +50,13 @@ class ForecastKernel:
     """
 
     grid = "std"
+    layout: Layout
+    n_bins: int
 
-    def __init__(self, layout: Layout, n_bins):
+    def __init__(self, layout: Layout, n_bins: int) -> None:
         self.layout, self.n_bins = layout, n_bins
 
-    def empty(self):
+    def empty(self) -> GroupState:
         """The state of no rows: bins are the ENCE's cells; sums are the weight, each metric's own, and rows by level of their interval."""
         record = read_forecast([0.0], [1.0], [0.0])
         widths = sum(len(metric.columns_of(record)) for metric in SUMMED.values())
@@ -60,7 +64,7 @@ class ForecastKernel:
         cells, levels = len(sketched(1).totals_of(record)), interval_calibration_error.totals_of(record).shape[1]
         return GroupState(settings, cells, 1 + widths + levels)
 
-    def over(self, batches):
+    def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
         state = self.empty()
         for batch in gathered(batches):

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.bins import equal_width_index
@@ -17,7 +19,7 @@ from calibrant.frames.tally import Tally
 from calibrant.labels import label_key, places
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
-from calibrant.predictions import read
+from calibrant.predictions import Predictions, read
 
 __all__ = ["Kernel", "fine_edges", "record_of"]
 
@@ -34,7 +36,7 @@ class _Rows:
     hit: np.ndarray
     predicted: np.ndarray
     names: Sequence
-    losses: list
+    losses: list[Any]
     weight: np.ndarray | None
     kept: np.ndarray | None
     resolution: float
@@ -53,10 +55,15 @@ class Kernel:
         Whether log loss and Brier score are summed too.
     """
 
-    def __init__(self, layout: Layout, n_bins, grid="width", losses=True):
+    layout: Layout
+    n_bins: int
+    grid: str
+    losses: bool
+
+    def __init__(self, layout: Layout, n_bins: int, grid: Literal["width", "logit"] = "width", losses: bool = True) -> None:
         self.layout, self.n_bins, self.grid, self.losses = layout, n_bins, grid, losses
 
-    def empty(self):
+    def empty(self) -> GroupState:
         """The state of no rows."""
         settings = {
             "mode": "score" if self.layout.mode == "score" else "probability", "classes": None if self.layout.classes is None else
@@ -65,7 +72,7 @@ class Kernel:
         # weight, right, log loss, its square, Brier score, its square.
         return GroupState(settings, self.n_bins, 6 if self.losses else 0)
 
-    def over(self, batches):
+    def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
         _keep_freed_memory()
         tally = Tally(self.empty())
@@ -121,7 +128,7 @@ class Kernel:
         return _Rows(p, hit, said, [_class_name(v) for v in named], losses, weight, kept, resolution)
 
 
-def record_of(layout, batch, weight=None):
+def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None) -> tuple[Predictions, tuple[Any, ...]]:
     """(the rows of a batch as the door reads them, names of the classes); the values are not checked yet."""
     values = layout.probabilities(batch)
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
@@ -137,7 +144,7 @@ def _keep_freed_memory():
     np.empty(2**22 - 2**12)
 
 
-def fine_edges(n_bins):
+def fine_edges(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) scores of the fine bins: exact 0, bins of equal width in the logit that reach to 0 and 1, exact 1."""
     cuts = sigmoid(np.linspace(-REACH, REACH, n_bins - 1))[1:-1]
     return np.concatenate([[0.0, 0.0], cuts, [1.0]]), np.concatenate([[0.0], cuts, [1.0, 1.0]])

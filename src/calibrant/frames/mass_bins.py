@@ -7,7 +7,7 @@ from calibrant.frames.kernel import fine_edges
 __all__ = ["merged_to_mass"]
 
 
-def merged_to_mass(sums, n_bins):
+def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, float]:
     r"""Fine bins (F, 3) joined to at most ``n_bins`` bins of equal weight: (joined sums (B, 3), bin of each fine bin, bound).
 
     A fine bin goes whole to the bin that holds the middle of its weight. The exact bins of equal weight would cut the fine bins that a

@@ -1,9 +1,14 @@
 """Rows without a time are in no hour, day or week: which they are, for the error that refuses them."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.frames.engines.choosing import opened
+
+if TYPE_CHECKING:
+    from calibrant.frames.sliced import Sliced
 
 __all__ = ["refuse_missing_times"]
 
@@ -11,7 +16,7 @@ __all__ = ["refuse_missing_times"]
 NAMED = 3
 
 
-def refuse_missing_times(found, source, module, time) -> None:
+def refuse_missing_times(found: "Sliced", source: Any, module: Any, time: str | None) -> None:
     """InputError with the numbers of the rows that have no time, for the evaluation of a source sliced by ``time``."""
     # Time is the last of what rows are sliced by.
     if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):

@@ -1,15 +1,18 @@
 """A sample of the rows of a table of any size, from which calibrators of whole vectors are fitted."""
 
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
-from calibrant.frames.columns import layout, numbers
+from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, fold, opened
 from calibrant.frames.kernel import Kernel, record_of
 from calibrant.wrap.as_calibrator import as_calibrator
@@ -29,13 +32,19 @@ class RowSample(Saved):
     classes : list of K
     """
 
-    def __init__(self, probabilities, labels, predicted, weight, classes):
+    probabilities: np.ndarray
+    labels: np.ndarray
+    predicted: np.ndarray
+    weight: np.ndarray
+    classes: list[int]
+
+    def __init__(self, probabilities: Any, labels: Any, predicted: Any, weight: Any, classes: Any) -> None:
         self.probabilities, self.labels, self.predicted, self.weight, self.classes = probabilities, labels, predicted, weight, classes
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def fit(self, calibrator):
+    def fit(self, calibrator: Calibrator) -> Self:
         """A fitted copy of the calibrator."""
         names = np.array(self.classes)
         # A weight is repetition, so penalties would take the sample for the whole table: the weights fitted with sum to the number of rows
@@ -45,7 +54,8 @@ class RowSample(Saved):
 
 
 def sample(
-    source, n, *, label="label", probabilities, weight=None, classes=None, engine="auto", random_state=0,
+    source: Any, n: int, *, label: str = "label", probabilities: str, weight: Any = None, classes: Any = None,
+    engine: str = "auto", random_state: int = 0,
 ) -> RowSample:  # fmt: skip
     r"""About ``n`` rows of a table of any size, stratified by predicted class, with weights that make fits on them unbiased.
 
@@ -92,9 +102,9 @@ def sample(
     table = opened(source, module)
     kinds = module.kinds(table)
     columns = layout(kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes)
-    counted = fold(module, table, Kernel(replace(columns, weight=None), 1, losses=False))
+    counted: Any = fold(module, table, Kernel(replace(columns, weight=None), 1, losses=False))
     rows = {group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)}
-    drawn = fold(module, table, Sampler(columns, _rates(n, rows), random_state))
+    drawn: Any = fold(module, table, Sampler(columns, _rates(n, rows), random_state))
     if not drawn.parts:
         raise InputError("the table has no rows; there is nothing to draw from.")
     values, labels, predicted, weight = (np.concatenate(column) for column in zip(*drawn.parts, strict=True))
@@ -112,27 +122,31 @@ def _rates(n, rows):
 class Drawn:
     """Parts of a sample that add up."""
 
-    def __init__(self, parts=()):
-        self.parts = list(parts)
+    def __init__(self, parts: Iterator[Any] | Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = ()) -> None:
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = list(parts)
 
-    def __add__(self, other):
+    def __add__(self, other: "Drawn") -> "Drawn":
         return Drawn(self.parts + other.parts)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return self if other == 0 else NotImplemented
 
 
 class Sampler:
     """What is done with a batch when rows are drawn; pickled whole to the workers of a cluster, as :class:`Kernel` is."""
 
-    def __init__(self, layout, rates, seed):
+    layout: Layout
+    rates: dict[int, float]
+    seed: int
+
+    def __init__(self, layout: Layout, rates: dict[int, float], seed: int) -> None:
         self.layout, self.rates, self.seed = layout, rates, seed
 
-    def empty(self):
+    def empty(self) -> Drawn:
         """Nothing drawn."""
         return Drawn()
 
-    def over(self, batches):
+    def over(self, batches: Sequence[Any]) -> Drawn:
         """The rows drawn from all Arrow record batches."""
         return Drawn(part for part in map(self._draw, gathered(batches)) if len(part[1]))
 

@@ -1,14 +1,19 @@
 """Score histograms so fine that maps are fitted from them: a billion rows in megabytes."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._support.saving import Saved
 from calibrant.contracts.kinds import require_map
+from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, fold, opened
 from calibrant.frames.kernel import Kernel
+from calibrant.frames.state import GroupState
 from calibrant.labels import places
 
 __all__ = ["ScoreSketch", "sketch"]
@@ -22,21 +27,21 @@ class ScoreSketch(Saved):
     state : GroupState
     """
 
-    def __init__(self, state):
-        self.state = state
+    def __init__(self, state: GroupState) -> None:
+        self.state: GroupState = state
 
     @property
-    def groups(self):
+    def groups(self) -> list[tuple[int]]:
         """(slice values..., predicted class) of each histogram."""
         return self.state.groups
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return ScoreSketch(self.state + other.state) if isinstance(other, ScoreSketch) else NotImplemented
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return self if other == 0 else NotImplemented
 
-    def points(self, slice_=None, predicted=None):
+    def points(self, slice_: Any = None, predicted: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(score, correct, weight) that stand for the rows of one slice (None: all) and one predicted class (None: all).
 
         Two points a fine bin, right and wrong, at the mean score of the bin.
@@ -57,20 +62,21 @@ class ScoreSketch(Saved):
         correct = np.repeat([1.0, 0.0], len(score))
         return np.tile(score, 2), correct, np.concatenate([hits, wrong])
 
-    def fit(self, map, *, slice_=None, predicted=None):
+    def fit(self, map: Map, *, slice_: Any = None, predicted: Any = None) -> Self:
         """A fitted copy of the map for one slice and predicted class (None: all)."""
         score, correct, weight = self.points(slice_, predicted)
         return clone(require_map(map)).fit(score, correct, sample_weight=weight)
 
-    def fit_per_class(self, map, *, slice_=None) -> dict:
+    def fit_per_class(self, map: Any, *, slice_: Any = None) -> Any:
         """Predicted class -> a fitted copy of the map."""
         classes = dict.fromkeys(g[-1] for g in self.groups if slice_ is None or g[:-1] == _tuple(slice_))
         return {name: self.fit(map, slice_=slice_, predicted=name) for name in classes}
 
 
 def sketch(
-    source, *, label="label", probabilities=None, score=None, predicted=None, by=(), time=None, every="day", weight=None,
-    classes=None, n_bins=32_768, engine="auto",
+    source: Any, *, label: str = "label", probabilities: str | None = None, score: str | None = None, predicted: str | None = None,
+    by: tuple[Any, ...] = (), time: Any = None, every: str = "day", weight: np.ndarray | None = None, classes: ArrayLike | None = None,
+    n_bins: int = 32_768, engine: str = "auto",
 ) -> ScoreSketch:  # fmt: skip
     r"""One pass over a table of any size to a histogram of the score from which every map can be fitted.
 

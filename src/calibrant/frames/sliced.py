@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
@@ -17,22 +18,22 @@ class Sliced(ABC):
     state: GroupState
 
     @property
-    def by(self):
+    def by(self) -> list[str]:
         """Names of what the rows are sliced by."""
         return list(self.state.settings["by"])
 
     @property
     @abstractmethod
-    def _bins(self) -> dict: ...
+    def _bins(self) -> dict[str, Any]: ...
 
     @abstractmethod
     def _slice(self, group) -> tuple: ...
 
     @abstractmethod
-    def _numbers(self, bins, sums) -> dict:
+    def _numbers(self, bins, sums) -> dict[str, Any]:
         """Column name -> array, from the sums of P slices: bins (P, B, 3), sums (P, S)."""
 
-    def columns(self) -> dict:
+    def columns(self) -> dict[str, Any]:
         """Column name -> array, one entry a slice."""
         return self._columns(self._slice, self.by)
 
@@ -40,23 +41,23 @@ class Sliced(ABC):
         parts, bins, sums = self.state.by(part)
         return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(bins, sums)
 
-    def overall(self) -> dict:
+    def overall(self) -> dict[str, float]:
         """The metrics of all rows together."""
         _, bins, sums = self.state.by(lambda g: ())
         return {name: float(values[0]) for name, values in self._numbers(bins, sums).items()} if len(bins) else {}
 
-    def frame(self, **options):
+    def frame(self, **options: Any) -> Any:
         """One row a slice, as a pandas data frame; options are those of ``columns``."""
         return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(self.columns(**options))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
         columns = self.columns()
         slices = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})
 
 
-def value_and_limits(name, metric, totals) -> dict:
+def value_and_limits(name: str, metric: Any, totals: Any) -> dict[str, Any]:
     """Columns of a metric that is a sum over rows, whose interval follows from its totals (..., S): the value, ``_low`` and ``_high``."""
     low, high = metric.limits(totals)
     return {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}

@@ -1,5 +1,8 @@
 """Sums by group and bin that add up over batches, files, days and machines."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from calibrant._support.saving import Saved
@@ -19,18 +22,18 @@ class GroupState(Saved):
     sums : (G, S) weight, hits, then the other sums.
     """
 
-    def __init__(self, settings, n_bins, n_sums):
-        self.settings = settings
-        self.rows = {}
-        self.bins = np.zeros((0, n_bins, 3))
-        self.sums = np.zeros((0, n_sums))
+    def __init__(self, settings: dict[str, Any], n_bins: int, n_sums: int) -> None:
+        self.settings: dict[str, Any] = settings
+        self.rows: dict[tuple[Any, ...], int] = {}
+        self.bins: np.ndarray = np.zeros((0, n_bins, 3))
+        self.sums: np.ndarray = np.zeros((0, n_sums))
 
     @property
-    def groups(self):
+    def groups(self) -> list[tuple[Any, ...]]:
         """The groups, in the order of their rows."""
         return list(self.rows)
 
-    def add(self, groups, bins, sums=None):
+    def add(self, groups: Sequence[tuple[Any, ...]], bins: np.ndarray, sums: np.ndarray | None = None) -> None:
         """Add the sums of some groups, which must differ: ``bins`` (g, B, 3), ``sums`` (g, S) where the state has any."""
         at = self._rows_of(groups)
         self.bins[at] += bins
@@ -49,7 +52,7 @@ class GroupState(Saved):
             self.sums = np.concatenate([self.sums, np.zeros((more, *self.sums.shape[1:]))])
         return at
 
-    def __iadd__(self, other):
+    def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, GroupState):
             return NotImplemented
         if self.settings != other.settings:
@@ -63,7 +66,7 @@ class GroupState(Saved):
             self.add(other.groups, other.bins[:n], other.sums[:n])
         return self
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         if not isinstance(other, GroupState):
             return NotImplemented
         out = self._empty()
@@ -71,7 +74,7 @@ class GroupState(Saved):
         out += other
         return out
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return self if other == 0 else NotImplemented
 
     def _empty(self):
@@ -79,7 +82,7 @@ class GroupState(Saved):
         GroupState.__init__(out, self.settings, self.bins.shape[1], self.sums.shape[1])
         return out
 
-    def by(self, part):
+    def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
         """Sums joined over the groups with the same ``part(group)``: (parts in order, bins (P, B, 3), sums (P, S))."""
         seen: dict = {}
         to = np.array([seen.setdefault(part(g), len(seen)) for g in self.rows], dtype=np.intp)

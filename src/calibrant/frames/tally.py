@@ -1,10 +1,15 @@
 """The sums of many batches, before they are named and go to a state."""
 
+from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant.frames.coding import combinations, mixed, present
+
+if TYPE_CHECKING:
+    from calibrant.frames.state import GroupState
 
 __all__ = ["Tally"]
 
@@ -18,12 +23,22 @@ class Tally:
     Naming the groups costs more than adding up a batch, so it is done once a run.
     """
 
-    def __init__(self, state):
-        self.state = state
+    n_bins: int
+    n_columns: int
+    values: list[Any] | None
+    seen: np.ndarray | None
+    bins: np.ndarray
+    sums: np.ndarray
+
+    def __init__(self, state: "GroupState") -> None:
+        self.state: GroupState = state
         self.n_bins, self.n_columns = state.bins.shape[1], max(state.sums.shape[1] - 2, 0)
         self.values, self.seen = None, None
 
-    def add(self, parts, bin_, score, hit, columns, weight=None):
+    def add(
+        self, parts: Sequence[Any], bin_: np.ndarray, score: np.ndarray, hit: np.ndarray, columns: Sequence[np.ndarray],
+        weight: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         """Add rows: ``parts`` encoded slices and classes; ``bin_``, ``score``, ``hit`` and each of ``columns`` (n,)."""
         values, group = [named for named, _ in parts], mixed(parts)
         n_groups, seen = prod(len(named) for named in values), None
@@ -37,7 +52,7 @@ class Tally:
         _add_at(self.bins, group * self.n_bins + bin_, [None, score, hit], weight)
         _add_at(self.sums, group, columns, weight)
 
-    def empty(self):
+    def empty(self) -> "GroupState":
         """The state, with all that was added."""
         if self.values is not None:
             bins = self.bins.reshape(3, -1, self.n_bins)

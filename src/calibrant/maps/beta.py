@@ -54,6 +54,9 @@ class Beta(Map):
     """
 
     limits_: tuple[float, float]
+    a_: float
+    b_: float
+    c_: float
 
     def __init__(self, *, parameters: Literal["abm", "am", "ab"] = "abm") -> None:
         self.parameters: Literal["abm", "am", "ab"] = parameters

@@ -63,7 +63,7 @@ class VennAbers(Map):
     """
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
     def __init__(

@@ -1,16 +1,19 @@
 """A metric in each group of rows, and the group where it is worst."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.groups import rows_by_group
 from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Interval
+from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
+from calibrant.predictions import Inputs
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
@@ -36,7 +39,8 @@ class WorstGroup:
 
 
 def per_group(
-    metric, y_true, P, groups, *, std=None, level=0.95, sample_weight=None, classes=None, inputs="probability", **options
+    metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
 ) -> GroupValues:  # fmt: skip
     """The metric on the rows of each group.
 
@@ -83,8 +87,9 @@ def per_group(
 
 
 def worst_group(
-    metric, y_true, P, groups, *, std=None, level=0.95, min_rows=30, method="auto", n_resamples=1000, random_state=0,
-    sample_weight=None, classes=None, inputs="probability", **options,
+    metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
+    min_rows: float = 30, method: str = "auto", n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
 ) -> WorstGroup:  # fmt: skip
     """The group where the metric is surely worst: the one whose interval's better end is worst, at a level shared among all groups.
 

@@ -20,7 +20,7 @@ __all__ = ["PairMetric", "target_pair"]
 OLD_TARGETS = {"top": "answer", "positive": "event"}
 
 
-def target_pair(record, target):
+def target_pair(record: Any, target: int | str) -> tuple[np.ndarray, np.ndarray]:
     """(score, hit) arrays: is the model's answer right ("answer"), is it class 1 of two ("event"), or is it this class (its label)?"""
     classes = record.classes.tolist()
     if isinstance(target, str):
@@ -59,7 +59,7 @@ class PairMetric(WholeMetric):
         return [cls(), cls(target="event")]
 
     @property
-    def binary_only(self):
+    def binary_only(self) -> Any:
         return self.target == "event"
 
     @abstractmethod

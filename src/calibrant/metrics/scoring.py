@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.contracts.kinds import require_metric
+from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import model_forecast
 
@@ -20,10 +22,10 @@ class Scorer:
         With its options set.
     """
 
-    def __init__(self, metric: Any):
-        self.metric = require_metric(metric)
+    def __init__(self, metric: Any) -> None:
+        self.metric: Metric = require_metric(metric)
 
-    def __call__(self, estimator, X, y, sample_weight=None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The metric on what the estimator says of ``X``, its sign turned where smaller is better; the mean over several outputs.
 
         Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or ``predict``, whichever it has first.
@@ -34,11 +36,11 @@ class Scorer:
             value = self.metric(y, estimator.predict_proba(X), classes=list(estimator.classes_), sample_weight=sample_weight)
         return -value if self.metric.direction == "minimize" else value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Scorer({self.metric!r})"
 
 
-def scorer(metric, *, allow_improper=False, **options) -> Scorer:
+def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> Scorer:
     """A metric as a scorer for ``GridSearchCV(scoring=...)``, ``cross_val_score`` and their like.
 
     Parameters

@@ -1,18 +1,24 @@
 """Several metrics in one pass over the data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
+from calibrant.predictions import Inputs
 
 __all__ = ["compute"]
 
 
-def compute(metrics, y_true, P, std=None, *, sample_weight=None, classes=None, inputs="probability") -> dict:
+def compute(
+    metrics: Sequence[Metric], y_true: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> dict[str, Any] | None:  # fmt: skip
     """The values of several metrics, reading, checking and binning the data once.
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.

@@ -97,7 +97,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
     # Groups are the splitter's, not the wrapper's own.
-    __metadata_request__fit: ClassVar = {"groups": UNUSED}
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
     def get_metadata_routing(self) -> Any:
         """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, the scale model, and the splitter."""

@@ -28,8 +28,8 @@ class Monitoring:
     """
 
     overall: CalibrationMonitor
-    slices: dict
-    by: list
+    slices: dict[Any, Any]
+    by: list[Any]
     alpha: float
 
     @property

@@ -33,8 +33,8 @@ class SliceTests:
     alpha, method : as asked for.
     """
 
-    by: list
-    slices: list
+    by: list[Any]
+    slices: list[Any]
     n: np.ndarray
     confidence: np.ndarray
     accuracy: np.ndarray

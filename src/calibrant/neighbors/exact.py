@@ -16,8 +16,8 @@ from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints
 __all__ = ["METRICS", "ExactIndex"]
 
 #: What the table of each metric is made with, and along which of its axes the points lie.
-BASES = {"l2": bounds.leading_directions, "l1": bounds.feature_groups, "linf": bounds.telling_features}
-POINTS_AXIS = {"l2": 1, "l1": 0, "linf": 1}
+BASES: dict[Any, Any] = {"l2": bounds.leading_directions, "l1": bounds.feature_groups, "linf": bounds.telling_features}
+POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
 #: Queries of one block share one product with the table; more gain nothing.
 BLOCK_QUERIES = 64
 FIRST_ROWS = 32

@@ -1,8 +1,14 @@
 """What a reader should know before trusting the numbers, in plain words."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from calibrant.reporting.quality import REPEATED, SHARED
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
 
 __all__ = ["cautions", "copied", "evaluation_cautions", "shifted", "small"]
 
@@ -11,7 +17,7 @@ SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift":
 SMALL_SET = 500
 
 
-def cautions(record, found) -> list[str]:
+def cautions(record: "Predictions", found: dict[str, Any]) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     return [
         *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
@@ -24,7 +30,7 @@ def _leaks(found):
         yield "Nearly every prediction is right: check that the model was not trained on these rows, as its confidence would mean nothing."
 
 
-def copied(found, row):
+def copied(found: dict[str, Any], row: str) -> Iterator[Any]:
     """Sentences where rows repeat each other; ``row`` says what a row is."""
     if found["repeated"] > REPEATED:
         yield (
@@ -35,7 +41,7 @@ def copied(found, row):
         yield f"{found['shared']:.1%} of the test rows have the very {row} of a calibration row: a leak, if they are copies."
 
 
-def shifted(found, words):
+def shifted(found: dict[str, Any], words: dict[str, str]) -> Iterator[Any]:
     """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the calibrator was fitted)."""
     for key, what in words.items():
         shift = found.get(key)
@@ -46,7 +52,7 @@ def shifted(found, words):
             )
 
 
-def evaluation_cautions(evaluation):
+def evaluation_cautions(evaluation: str) -> Iterator[Any]:
     """A sentence where the numbers after calibration are too good."""
     if evaluation == "in-sample":
         yield (
@@ -55,7 +61,7 @@ def evaluation_cautions(evaluation):
         )
 
 
-def small(n):
+def small(n: float) -> Iterator[Any]:
     """A sentence where the rows are few."""
     if n < SMALL_SET:
         yield f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would settle more."

@@ -1,16 +1,23 @@
 """What a perfectly calibrated model would show on the same rows, by chance alone."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from calibrant._kernels import bins
 from calibrant._kernels.null_draws import null_generator
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
 
 __all__ = ["chance_error"]
 
 DRAWS = 2e7
 
 
-def chance_error(record, *, n_bins=15, n_resamples=500, level=0.95, random_state=0) -> dict:
+def chance_error(
+    record: "Predictions", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0
+) -> dict[str, float]:
     """Top-label calibration error when every prediction is right with exactly its confidence.
 
     Outcomes are drawn from the confidences themselves; a row of weight w is drawn w times (rounded, at least once).

@@ -1,12 +1,14 @@
 """Reliability curves as coordinates for the page's own drawings: many small ones, whose points a reader can visit one by one."""
 
+from typing import Any
+
 __all__ = ["bin_charts", "class_charts"]
 
 #: Of the drawing area, in the units of its viewBox (320 x 290).
 LEFT, RIGHT, TOP, BOTTOM = 38.0, 310.0, 10.0, 250.0
 
 
-def bin_charts(summary) -> dict:
+def bin_charts(summary: dict[str, Any]) -> dict[str, Any]:
     """One state a number of bins, and the state to start with, that of the table of metrics: bins, text, and the points of each series."""
     states = []
     for bins in summary["binned"]["before"]:
@@ -21,7 +23,7 @@ def bin_charts(summary) -> dict:
     return {"states": states, "start": start}
 
 
-def class_charts(summary) -> list[dict]:
+def class_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """One chart a class drawn, the worst first: its key, name, words, points, and the columns and rows of its table."""
     charts = []
     for number, (name, curve) in enumerate(summary["class_curves"].items()):

@@ -1,15 +1,17 @@
 """What a report on predictions of classes has of its own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant import metrics
 from calibrant.compare.scores import Measure
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
@@ -35,7 +37,10 @@ RANKING_RESAMPLES = 200
 DRAWN_CLASSES = 12
 
 
-def read_rows(y, P, std, calibrator, *, inputs=None, classes=None, sample_weight=None, X=None, reference=None) -> tuple:
+def read_rows(
+    y: ArrayLike, P: ArrayLike, std: ArrayLike | None, calibrator: Any, *, inputs: Inputs | None = None, classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+) -> tuple[Any, ...]:  # fmt: skip
     """The record, and that there are no outputs to name."""
     if classes is None:
         classes = calibrator.classes_ if is_fitted(calibrator) else calibrator.classes
@@ -47,7 +52,7 @@ def read_rows(y, P, std, calibrator, *, inputs=None, classes=None, sample_weight
     return record, [None]
 
 
-def read_test(test, record) -> Predictions:
+def read_test(test: Any, record: Any) -> Predictions:
     """The record of the rows to measure on."""
     if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
         raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
@@ -55,7 +60,7 @@ def read_test(test, record) -> Predictions:
     return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight[0] if weight else None)
 
 
-def measures(record, n_bins, n_resamples) -> list[Measure]:
+def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """Proper scores, errors of the confidence, and rankings."""
     of_classes = metrics.positive_class_calibration_error if record.n_classes == 2 else metrics.classwise_calibration_error
     errors = (replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))
@@ -74,7 +79,7 @@ def _affordable(metric, record, n_resamples):
     return count if count >= 100 else 0
 
 
-def as_pair(record) -> Predictions:
+def as_pair(record: Any) -> Predictions:
     """The record as right or wrong (class 1 or 0) at its confidence: all that metrics of the top label look at, in two columns."""
     sure, hit = record.confidence, record.correct.astype(np.intp)
     return Predictions(

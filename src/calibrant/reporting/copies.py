@@ -1,6 +1,11 @@
 """Copies among rows, told from scores that are few and so come again by themselves."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
 
 __all__ = ["copied_share"]
 
@@ -9,7 +14,7 @@ EXPECTED, FEW = 5.0, 0.25
 REGIONS = 10
 
 
-def copied_share(record, source=None) -> float:
+def copied_share(record: "Predictions", source: "Predictions | None" = None) -> float:
     """Share of rows that look like copies of earlier rows, or of rows of ``source``.
 
     A copy has the prediction and the label of another row. So have rows of a score with few values (a tree's, or confidences given in

@@ -1,5 +1,8 @@
 """The curves of a report as plain columns, thinned so that a page stays small whatever the number of rows."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels import intervals
@@ -19,17 +22,17 @@ CONFUSION_CLASSES = 20
 CONFUSED_PAIRS = 20
 
 
-def equal_mass(record, n_bins, level):
+def equal_mass(record: Any, n_bins: int, level: float) -> dict[str, list[float]]:
     """Of the top label, in bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
     return reliability_curve.of(record, n_bins=n_bins, strategy="mass", level=level).to_dict()
 
 
-def histogram(record):
+def histogram(record: Any) -> dict[str, list[float]]:
     """Right and wrong predictions by confidence."""
     return confidence_histogram.of(record).to_dict()
 
 
-def binned(record, n_bins, level):
+def binned(record: Any, n_bins: int, level: float) -> dict[str, dict[str, Any]]:
     """The top label's reliability curve and its calibration error for each number of bins of equal width: {number: {"ece", "curve"}}."""
     found = {}
     for count in sorted({*BIN_COUNTS, n_bins}):
@@ -39,7 +42,7 @@ def binned(record, n_bins, level):
     return found
 
 
-def of_classes(record, names, level, n_bins=10):
+def of_classes(record: Any, names: Sequence[str], level: float, n_bins: int = 10) -> dict[str, dict[str, list[float]]]:
     """{class: its probability's reliability curve} for the classes named as text."""
     text = [str(c) for c in record.classes]
     found = {}
@@ -50,13 +53,13 @@ def of_classes(record, names, level, n_bins=10):
     return found
 
 
-def corp(record, level, random_state):
+def corp(record: Any, level: float, random_state: int) -> dict[str, list[float]]:
     """The isotonic curve with its band, at up to 120 confidences."""
     draws = int(np.clip(DRAWS / len(record), 20, 100))
     return _thin(isotonic_curve.of(record, level=level, n_draws=draws, random_state=random_state).to_dict())
 
 
-def risk(record, level):
+def risk(record: Any, level: float) -> dict[str, list[float]]:
     """The share wrong among the most confident, for up to 120 shares."""
     confidence, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
     low, high = intervals.wilson(wrong, covered, level)
@@ -70,7 +73,7 @@ def _thin(columns):
     return {name: [values[i] for i in rows] for name, values in columns.items()}
 
 
-def confusion(record):
+def confusion(record: Any) -> Any:
     """Rows by true and predicted class: all cells of up to 20 classes, otherwise the 20 largest confusions.
 
     Returns
@@ -97,7 +100,7 @@ def confusion(record):
     }  # fmt: skip
 
 
-def bound(record, n_bins):
+def bound(record: Any, n_bins: int) -> dict[str, float]:
     """The upper limit of the binned error that fails one time in 20, whatever the distribution: rows not fitted on, bins fixed before."""
     found = calibration_error_bound.of(record, n_bins=n_bins)
     return {"error": found.error, "slack": found.slack, "bound": found.bound, "delta": found.delta}

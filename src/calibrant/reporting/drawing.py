@@ -1,6 +1,8 @@
 """Axes and charts as coordinates for the page's own drawings, whose points a reader can visit one by one."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,21 +21,21 @@ class Axis:
     high: float
     start: float
     end: float
-    ticks: tuple
+    ticks: tuple[Any, ...]
     log: bool = False
 
-    def at(self, value) -> float:
+    def at(self, value: float) -> float:
         """The coordinate of a value, kept inside the drawing."""
         value, low, high = (np.log(v) if self.log else v for v in (max(value, 1e-300) if self.log else value, self.low, self.high))
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         return round(float(self.start + (self.end - self.start) * share), 1)
 
-    def drawn(self):
+    def drawn(self) -> list[tuple[float, str]]:
         """(coordinate, text) of each tick."""
         return [(self.at(tick), f"{tick:.6g}") for tick in self.ticks]
 
 
-def linear(low, high, start, end) -> Axis:
+def linear(low: float, high: float, start: float, end: float) -> Axis:
     """An axis of equal steps from ``low`` to ``high`` or a little beyond, so that it ends on a tick."""
     if not high > low:
         high = low + 1.0
@@ -45,7 +47,7 @@ def linear(low, high, start, end) -> Axis:
     return Axis(ticks[0], ticks[-1], start, end, ticks)
 
 
-def logarithmic(low, high, start, end) -> Axis:
+def logarithmic(low: float, high: float, start: Any, end: Any) -> Axis:
     """An axis of equal factors; its ticks are 1, 2 and 5 times powers of ten, or the powers alone where these are many."""
     low, high = 0.9 * low, 1.1 * high
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
@@ -53,24 +55,24 @@ def logarithmic(low, high, start, end) -> Axis:
     return Axis(low, high, start, end, tuple(float(v) for v in kept if low <= v <= high), log=True)
 
 
-def across(make, low, high) -> Axis:
+def across(make: Callable[..., Any], low: float, high: float) -> Axis:
     """A horizontal axis, by ``linear`` or ``logarithmic``."""
     return make(low, high, LEFT, RIGHT)
 
 
-def upward(make, low, high) -> Axis:
+def upward(make: Callable[..., Any], low: float, high: float) -> Axis:
     """A vertical axis, by ``linear`` or ``logarithmic``."""
     return make(low, high, BOTTOM, TOP)
 
 
-def point(x, y, at, text, low=None, high=None) -> dict:
+def point(x: Axis, y: Axis, at: tuple[float, float], text: str, low: float | None = None, high: float | None = None) -> dict[str, Any]:
     """One point: ``at`` is its (x, y) value, ``low`` and ``high`` the ends of its bar, ``text`` what it says of itself."""
     height = y.at(at[1])
     ends = (height, height) if low is None else (y.at(low), y.at(high))
     return {"x": x.at(at[0]), "y": height, "low": ends[0], "high": ends[1], "text": text}
 
 
-def band(x, y, at, low, high) -> str:
+def band(x: Axis, y: Axis, at: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
     """The path of the area between two curves; around a single point, as wide as it is."""
     across = [x.at(v) for v in at]
     across = [across[0] - 5.0, across[0] + 5.0] if len(across) == 1 else across
@@ -79,7 +81,11 @@ def band(x, y, at, low, high) -> str:
     return "M" + "L".join(f"{a:g} {b:g}" for a, b in corners) + "Z"
 
 
-def chart(key, title, description, *, axes, labels, series, area=None, line=None, bars=(), columns=(), rows=()) -> dict:
+def chart(
+    key: str, title: str, description: str, *, axes: tuple[Axis, Axis], labels: tuple[str, str], series: Sequence[dict[str, Any]],
+    area: str | None = None, line: Sequence[tuple[float, float]] | None = None, bars: Sequence[dict[str, float]] = (),
+    columns: Sequence[str] = (), rows: Sequence[list[str]] = (),
+) -> dict[str, Any]:  # fmt: skip
     """Everything that the template draws: ticks, an area, a dashed line by its two (x, y) values, bars, series, and the data table."""
     x, y = axes
     return {

@@ -1,10 +1,17 @@
 """Calibration over time: by day (or hour, week, month, year), all rows together and by group, with the alarm for a change."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant.errors import InputError
+from calibrant.forecasts.read import ForecastRecord
 from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.predictions import Predictions
+
+if TYPE_CHECKING:
+    from calibrant.groups import Groups
 
 __all__ = ["EVERY", "drift", "read_times"]
 
@@ -17,7 +24,7 @@ GROUPS = 8
 BINS = 15
 
 
-def read_times(times, every, record) -> dict | None:
+def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> dict[str, Any] | None:
     """The bucket of time of each row of the record: starts (text, ascending), index (n,) and unit; None for None."""
     if times is None:
         return None
@@ -62,7 +69,9 @@ def _starts(seconds, unit):
     return (days - (days + 3) % 7).astype("datetime64[D]")
 
 
-def drift(times, pairs, watched, weight, groups=None) -> dict | None:
+def drift(
+    times: dict[str, Any] | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None
+) -> dict[str, Any] | None:
     """The calibration error of each bucket with its interval, and whether the calibration has changed.
 
     Parameters

@@ -1,11 +1,13 @@
 """Calibration over time as drawings: the error of each bucket with its interval."""
 
+from typing import Any
+
 from calibrant.reporting.drawing import LEFT, RIGHT, Axis, chart, linear, point, upward
 
 __all__ = ["drift_charts"]
 
 
-def drift_charts(found, key="drift") -> dict | None:
+def drift_charts(found: dict[str, Any] | None, key: str = "drift") -> dict[str, Any] | None:
     """``all``, the chart of all rows, and ``groups``, one a group; None without times. ``found`` is from ``drift``."""
     if found is None:
         return None

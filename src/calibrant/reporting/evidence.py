@@ -1,11 +1,15 @@
 """What a report shows of the evidence behind confidences: label stability, separation, and the latent function of a Gaussian process."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant.confidence.confidence_curve import confidence_curve
 from calibrant.confidence.signal_accuracy import accuracy_over
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
+from calibrant.predictions import Predictions
 from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.separation import Separation
@@ -20,7 +24,7 @@ TICKS = 200
 CURVE_POINTS = 201
 
 
-def confidence(calibrator, record, evaluation) -> dict | None:
+def confidence(calibrator: Any, record: Any, evaluation: str) -> dict[str, Any] | None:
     """Its confidence over the score for all rows, with the densities of right and wrong ones.
 
     Returns
@@ -41,7 +45,7 @@ def confidence(calibrator, record, evaluation) -> dict | None:
     return {"points": points, "bars": curve.bars.to_dict(), "cloud": curve.cloud, **numbers}
 
 
-def signals(calibrator, record, level, random_state) -> list[dict]:
+def signals(calibrator: Calibrator | None, record: Predictions, level: float, random_state: int) -> list[dict[str, Any]]:
     """The share right over label stability (three classes or more), and over separation where features and a training set are known.
 
     Returns
@@ -77,7 +81,7 @@ def _separation(calibrator, record):
         return None
 
 
-def latent(calibrator, record, level) -> dict | None:
+def latent(calibrator: Any, record: Any, level: float) -> dict[str, Any] | None:
     """The latent function of a Gaussian-process calibrator over the range of the scores, with some of the scores; None for others."""
     if not hasattr(calibrator, "latent") or calibrator.inputs != record.kind:
         return None

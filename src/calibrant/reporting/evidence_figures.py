@@ -1,6 +1,7 @@
 """The figures of the confidences and of the evidence behind them, each as SVG, words and table."""
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ __all__ = ["evidence_figures"]
 SIZE = (3.7, 3.4)
 
 
-def evidence_figures(summary) -> list[dict]:
+def evidence_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """One dictionary a figure, as :func:`calibrant.reporting.figures.figures` makes them."""
     drawn = [] if summary["confidence"] is None else [_confidence(summary)]
     drawn += [_signal(found) for found in summary["signals"]]

@@ -1,6 +1,7 @@
 """The figures of a summary: each as SVG, with a text that can stand in for it and the table behind it."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ __all__ = ["figures"]
 KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
 
 
-def figures(summary) -> list[dict]:
+def figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """One dictionary a figure: key, title, description, svg, columns, rows; before and after side by side."""
     drawn = []
     for kind, make in (("curves", _reliability), ("histograms", _histogram)):

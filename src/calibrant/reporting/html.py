@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from importlib.resources import files
+from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant._version import __version__
@@ -17,7 +18,7 @@ SHOWN_ROWS = 100
 PAGES = {"classification": page, "regression": regression_page}
 
 
-def render(summary) -> str:
+def render(summary: dict[str, Any]) -> str:
     """The whole page, a complete HTML document.
 
     Parameters

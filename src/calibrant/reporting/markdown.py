@@ -1,13 +1,14 @@
 """A summary as Markdown: for model cards and pull requests."""
 
 import re
+from typing import Any
 
 __all__ = ["COMPARED", "as_markdown"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
 #: Columns of the comparison of calibrators, here and on the page: key, title, and "number", "percent" or "change" (which is not here).
-COMPARED = {
+COMPARED: dict[Any, Any] = {
     "classification": (
         ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
         ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
@@ -20,7 +21,7 @@ COMPARED = {
 }  # fmt: skip
 
 
-def as_markdown(summary) -> str:
+def as_markdown(summary: dict[str, Any]) -> str:
     """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison and code, as GitHub's Markdown.
 
     Names from the data are escaped: they start no markup.

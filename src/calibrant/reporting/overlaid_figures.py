@@ -1,6 +1,7 @@
 """The figures that show before and after in one picture."""
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from calibrant.reporting.figure import figure, made, points_along, rows_shown
 
 __all__ = ["overlaid"]
 
-KINDS = {
+KINDS: dict[Any, Any] = {
     "corp": (
         IsotonicCurve, IsotonicCurveDisplay, "Reliability without bins (CORP)", (3.7, 3.7),
         "The best increasing recalibration of the confidence, and where it would lie by chance if the confidences were honest (shaded). ",
@@ -22,13 +23,13 @@ KINDS = {
         "How many answers are wrong when only the most confident are kept. ",
     ),
 }  # fmt: skip
-HEADS = {
+HEADS: dict[Any, Any] = {
     "score": "Confidence", "n": "Rows", "recalibrated": "Recalibrated", "low": "Low", "high": "High", "confidence": "Confidence",
     "coverage": "Share kept", "risk": "Share wrong",
 }  # fmt: skip
 
 
-def overlaid(kind, summary) -> dict:
+def overlaid(kind: Any, summary: dict[str, Any]) -> dict[str, Any]:
     """Before and after in one picture: "corp" or "risk"."""
     record, display, title, size, words = KINDS[kind]
     drawn = [(when, made(record, data)) for when, data in summary[kind].items() if data is not None]

@@ -1,5 +1,7 @@
 """What the page on classes shows, beside the summary itself."""
 
+from typing import Any
+
 from calibrant.reporting.charts import bin_charts, class_charts
 from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.figures import figures
@@ -14,10 +16,10 @@ NOTES = (
     "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal "
     "width.",
 )
-FILTERS = {}
+FILTERS: dict[Any, Any] = {}
 
 
-def context(summary) -> dict:
+def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, figures and charts, and notes on the method."""
     data = summary["data"]
     return {

@@ -1,9 +1,14 @@
 """Whether the numbers can be trusted at all: how many rows, how sparse, repeated, leaked, or unlike the rows calibrated on."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import stats
 
 from calibrant.reporting.copies import copied_share
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
 
 __all__ = ["distribution_shift", "quality"]
 
@@ -13,7 +18,7 @@ REPEATED, SHARED = 0.02, 0.01
 SURE, LARGE = 0.01, 0.05
 
 
-def quality(record, calibration=None) -> dict:
+def quality(record: "Predictions", calibration: "Predictions | None" = None) -> dict[str, Any]:
     """What the rows are like, as numbers; sentences about them are in ``cautions``.
 
     Parameters
@@ -60,7 +65,7 @@ def _confidence_shift(record, calibration):
     return distribution_shift(record.confidence, record.weights, calibration.confidence, calibration.weights)
 
 
-def distribution_shift(values, weight, others, other_weight) -> dict:
+def distribution_shift(values: np.ndarray, weight: np.ndarray, others: np.ndarray, other_weight: np.ndarray) -> dict[str, Any]:
     """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a word."""
     at = np.unique(np.concatenate([values, others]))
     first, second = (_distribution(v, w, at) for v, w in ((values, weight), (others, other_weight)))

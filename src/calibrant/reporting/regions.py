@@ -1,5 +1,7 @@
 """Where predictions are still wrong: by class, by group, by region, the worst first; from sums that may come from anywhere."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
@@ -10,12 +12,12 @@ __all__ = ["by_group", "by_region", "class_table", "confidence_gaps", "confidenc
 REGIONS = 10
 
 
-def by_group(rows, texts) -> list[dict]:
+def by_group(rows: Any, texts: Any) -> list[dict[str, Any]]:
     """The rows, one a group, with its name."""
     return worst_first({"group": text, **row} for text, row in zip(texts, rows, strict=True))
 
 
-def by_region(record, values, sums, gaps, level, n_regions=REGIONS) -> list[dict]:
+def by_region(record: Any, values: Any, sums: Any, gaps: Any, level: float, n_regions: Any = REGIONS) -> list[dict[str, Any]]:
     """One row for each region of equal weight by ``values``, (n,), with its ends ``from`` and ``to``.
 
     ``sums`` and ``gaps`` are those of a :class:`~calibrant.reporting.task.Task`.
@@ -29,7 +31,7 @@ def by_region(record, values, sums, gaps, level, n_regions=REGIONS) -> list[dict
     return worst_first({"from": float(a), "to": float(b), **row} for a, b, row in zip(first, last, rows, strict=True))
 
 
-def class_table(record, level) -> list[dict]:
+def class_table(record: Any, level: float) -> list[dict[str, Any]]:
     """Per predicted class: class, n (rows truly of it), predicted (rows predicted as it), accuracy, confidence, gap, low, high."""
     true = np.bincount(record.labels, weights=record.weight, minlength=record.n_classes).astype(np.float64)
     rows = confidence_gaps(confidence_sums(record, record.predicted, record.n_classes), level)
@@ -38,12 +40,12 @@ def class_table(record, level) -> list[dict]:
     )
 
 
-def confidence_sums(record, index, count) -> np.ndarray:
+def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
     """(count, 3) sums of weight, right predictions and confidence."""
     return grouped_sums(index, count, [record.correct, record.confidence], record.weight)
 
 
-def confidence_gaps(sums, level) -> list[dict]:
+def confidence_gaps(sums: np.ndarray, level: float) -> list[dict[str, Any]]:
     """rows, accuracy, confidence, gap = confidence - accuracy, and low, high of the gap; None where no row is."""
     n, right, total = sums.T
     low, high = wilson(right, n, level)
@@ -57,7 +59,7 @@ def confidence_gaps(sums, level) -> list[dict]:
     ]
 
 
-def worst_first(rows) -> list[dict]:
+def worst_first(rows: Any) -> list[dict[str, Any]]:
     """Those first whose gap's interval lies farthest from 0, so that a class of three rows does not lead by luck; last those without."""
     return sorted(rows, key=_badness, reverse=True)
 

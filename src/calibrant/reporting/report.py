@@ -4,9 +4,16 @@ What measures and writes it is imported when one is made, for it is a large part
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 from calibrant._support.files import replacing
+
+if TYPE_CHECKING:
+    from calibrant.contracts.calibrator import Calibrator
 
 __all__ = ["Report", "report"]
 
@@ -25,10 +32,10 @@ class Report:
     'calibrated'
     """
 
-    def __init__(self, summary):
+    def __init__(self, summary: dict[str, Any]) -> None:
         self._summary = summary if isinstance(summary, dict) else summary.to_dict()
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Everything the page says, as strings, numbers, lists and dictionaries."""
         return self._summary
 
@@ -48,7 +55,7 @@ class Report:
 
         return as_markdown(self._summary)
 
-    def save(self, path, *, overwrite: bool = False) -> Path:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write it to ``path`` (atomic; an existing file is kept unless ``overwrite``): the page, or by suffix .json or .md the others.
 
         Raises
@@ -62,11 +69,13 @@ class Report:
             temporary.write_text(made(), encoding="utf-8", errors="backslashreplace")
         return Path(path)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Report: {self._summary['verdict']['sentence']}>"
 
 
-def report(y, P, std=None, *, calibrator=None, **options) -> Report:
+def report(
+    y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: "Sequence[Any] | Calibrator | None" = None, **options: Any
+) -> Report:
     """Measure predictions before and after calibration, and make a page that shows it.
 
     Parameters

@@ -1,6 +1,11 @@
 """The report as data: what is given is read once, calibrated, measured and put into words; for classes and for numbers alike."""
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
 from calibrant.compare.alternatives import alternatives, best
@@ -8,6 +13,7 @@ from calibrant.compare.before_after import compare, final
 from calibrant.compare.choice import choice
 from calibrant.compare.given import of_forecasts, resolve, several
 from calibrant.compare.scores import score_table
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import read_groups
 from calibrant.reporting.cautions import evaluation_cautions
@@ -22,8 +28,11 @@ __all__ = ["summarise"]
 
 
 def summarise(
-    y, P, std=None, *, calibrator=None, test=None, groups=None, times=None, every="auto", n_splits=5, in_sample=None, n_bins=None,
-    level=0.95, n_resamples=1000, random_state=0, title="Calibration report", progress=None, **reading,
+    y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: Sequence[Calibrator] | Calibrator | None = None,
+    test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
+    every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
+    n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
+    progress: Callable[..., Any] | None = None, **reading: Any,
 ) -> Summary:  # fmt: skip
     """Measure predictions, or forecasts of a number, before and after calibration and say what that means.
 

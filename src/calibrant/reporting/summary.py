@@ -35,7 +35,7 @@ class Method:
             name or shown_name(one), type(one).__name__, getattr(one, "status_", None), found.evaluation, found.n_splits, found.n_fit
         )
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """With "class", which no attribute can be called, for the kind."""
         return {"class" if name == "kind" else name: value for name, value in vars(self).items()}
 
@@ -71,7 +71,7 @@ class Part:
     scores: list[Score]
     sections: dict[str, Any]
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Its sections beside the rest; the scores are not among them."""
         left_out = ("sections", "scores", *(("name",) if self.name is None else ()))
         return {**{name: value for name, value in vars(self).items() if name not in left_out}, **self.sections}
@@ -92,7 +92,7 @@ class Summary:
     choice: Choice | None
     alternatives: list[Alternative]
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Only strings, numbers, None, lists and dictionaries, with ``schema``.
 
         The metrics of all outputs are one list, each with the name of its ``output``; what is said of an output is in ``outputs``, or,

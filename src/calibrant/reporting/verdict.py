@@ -1,5 +1,7 @@
 """The report on classes in one sentence, from the numbers alone; and what every task says of a calibration."""
 
+from typing import Any
+
 from calibrant.reporting.summary import Verdict
 
 __all__ = ["about_calibration", "verdict"]
@@ -13,7 +15,7 @@ WORDS = {
 }
 
 
-def verdict(scores, chance, quality, method, evaluation) -> Verdict:
+def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str) -> Verdict:
     """What the numbers say of the model, and of the calibration, with a recommendation.
 
     Parameters
@@ -34,7 +36,7 @@ def verdict(scores, chance, quality, method, evaluation) -> Verdict:
     return Verdict(said, model, calibration)
 
 
-def about_calibration(calibration, words, method, moved, evaluation) -> str:
+def about_calibration(calibration: Any, words: str, method: str, moved: Any, evaluation: str) -> str:
     """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers became which."""
     if calibration == "none":
         return "."

@@ -68,7 +68,7 @@ class AwardTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(label="temperature with awards")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
     def __init__(
@@ -78,7 +78,7 @@ class AwardTemperature(Calibrator):
         self.per_class_temperature: bool = per_class_temperature
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

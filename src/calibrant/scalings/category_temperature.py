@@ -67,7 +67,7 @@ class CategoryTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="category temperature")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
     def __init__(
@@ -76,7 +76,7 @@ class CategoryTemperature(Calibrator):
     ) -> None:  # fmt: skip
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

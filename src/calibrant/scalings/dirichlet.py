@@ -82,7 +82,7 @@ class DirichletCalibration(Calibrator):
         self.intercept: float | None = intercept
         self.diagonal: float = diagonal
         self.smooth: bool = smooth
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

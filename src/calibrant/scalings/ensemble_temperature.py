@@ -65,7 +65,7 @@ class EnsembleTemperature(Calibrator):
 
     def __init__(self, *, prior_weight: float = 0.1, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.prior_weight: float = prior_weight
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

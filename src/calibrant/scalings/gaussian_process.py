@@ -23,7 +23,7 @@ from calibrant.predictions import Inputs, read
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
 
 #: How the fit lays out its sums, by the most components (rows times classes) each is used for.
-LAYOUTS = {"direct": 3_000, "interpolated": 40_000, "grid": float("inf")}
+LAYOUTS: dict[str, float] = {"direct": 3_000, "interpolated": 40_000, "grid": float("inf")}
 BLOCK_VALUES = 2_000_000
 #: Start of the kernel, and bounds of (variance, length, noise), by kind of input.
 START = {"probability": gp.Hyper(1.0, 0.5, 0.01), "logit": gp.Hyper(1.0, 10.0, 0.01)}
@@ -118,7 +118,7 @@ class GaussianProcessCalibration(Calibrator):
         self.monotone: bool = monotone
         self.n_draws: int = n_draws
         self.random_state: int = random_state
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

@@ -32,7 +32,7 @@ class Identity(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="uncalibrated")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     def _fit(self, record):

@@ -69,7 +69,7 @@ class IntraOrderPreserving(Calibrator):
 
     def __init__(self, *, ridge: float = 3.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

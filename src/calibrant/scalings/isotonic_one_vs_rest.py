@@ -60,7 +60,7 @@ class IsotonicOneVsRest(Calibrator):
 
     def __init__(self, *, temperature: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.temperature: bool = temperature
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -54,7 +54,7 @@ class IsotonicPreserving(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="accuracy-preserving isotonic regression (IRM)")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -77,7 +77,7 @@ class MatrixScaling(Calibrator):
         self.ridge: float = ridge
         self.off_diagonal: float | None = off_diagonal
         self.smooth: bool = smooth
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -67,14 +67,14 @@ class TemperatureScaling(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="temperature scaling")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}
-    loss = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
 
     @renamed_arguments("0.1", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "top_label"] = "log_loss", inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:
         self.objective: Literal["log_loss", "top_label"] = objective
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -71,7 +71,7 @@ class VectorScaling(Calibrator):
     ) -> None:
         self.ridge: float = ridge
         self.smooth: bool = smooth
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -113,7 +113,7 @@ class AutoCalibrator(Calibrator):
         self.cv: int = cv
         self.max_cost: float | None = max_cost
         self.random_state: int = random_state
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     tags = Tags(random=True, label="automatic choice")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import special
@@ -23,12 +23,12 @@ from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, Regres
 
 __all__ = ["AutoRegressionCalibrator"]
 
-SCORES = {"nll": negative_log_likelihood, "crps": continuous_ranked_probability_score}
+SCORES: dict[Any, Any] = {"nll": negative_log_likelihood, "crps": continuous_ranked_probability_score}
 #: What a nat is worth in CRPS, as a share of the mean CRPS: for a normal forecast whose std is off by a factor exp(d), the NLL is
 #: d^2 nats above its minimum and the CRPS a quarter of d^2 times its own, to second order.
 NAT = 0.25
 #: Where two forecasts are compared to find rows that are equal.
-COMPARED_AT = special.ndtri(np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999]))
+COMPARED_AT: np.ndarray = special.ndtri(np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999]))
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ class StackedConfidence(Calibrator):
         self.signals: Sequence[Signal] | None = signals
         self.cv: int = cv
         self.random_state: int = random_state
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

@@ -41,7 +41,7 @@ class Entropy(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

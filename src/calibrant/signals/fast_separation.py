@@ -83,7 +83,7 @@ class FastSeparation(Separation):
         self.scale = scale
         self.index: NeighborIndex | None = index
         self.progress: Callable[..., Any] | None = progress
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

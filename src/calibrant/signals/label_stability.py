@@ -1,5 +1,7 @@
 """How often the predicted label survives noise."""
 
+from typing import Self
+
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -96,7 +98,7 @@ class LabelStability(Signal):
         self.random_state: int | None = random_state
         self.transform: Callable[..., Any] | None = transform
         self.model: Any = model
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property
@@ -110,7 +112,7 @@ class LabelStability(Signal):
     def _examples(cls):
         return [cls(), cls(noise="uniform"), cls(method="sampled", n_draws=50), cls(scale=2.0)]
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> Self:
         """A copy that keeps the model it was given, which scikit-learn's own cloning would return unfitted."""
         return type(self)(**self.get_params(deep=False))
 

@@ -38,7 +38,7 @@ class LogOdds(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="real")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

@@ -44,7 +44,7 @@ class Margin(Signal):
         self, *, scale: Literal["probability", "logit"] = "probability", inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:
         self.scale: Literal["probability", "logit"] = scale
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

@@ -68,7 +68,7 @@ class MaximalZone(Separation):
         self.points = points
         self.scale = scale
         self.progress: Callable[..., Any] | None = progress
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     def _make_index(self):

@@ -71,7 +71,7 @@ class PairwiseSeparation(Separation):
         self.points = points
         self.scale = scale
         self.progress: Callable[..., Any] | None = progress
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @classmethod

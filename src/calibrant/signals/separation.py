@@ -26,7 +26,7 @@ class Separation(Signal):
     scale: str = "auto"
     points: Any = None
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> Self:
         """A copy that keeps the model or transformer it was given, which scikit-learn's own cloning would return unfitted."""
         return type(self)(**self.get_params(deep=False))
 

@@ -36,7 +36,7 @@ class TopProbability(Signal):
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     def _score(self, record):

@@ -1,5 +1,7 @@
 """The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())`` runs every one that applies."""
 
+from typing import Any
+
 from calibrant._support.deprecation import warn_renamed
 from calibrant.testing.calibrator_checks import calibrator_checks as calibrator_checks
 from calibrant.testing.calibrator_checks import check_calibrator as check_calibrator
@@ -52,7 +54,7 @@ RENAMED = {
 }
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warn_renamed(f"calibrant.testing.{name}", f"calibrant.testing.{RENAMED[name]}", since="0.1")

@@ -1,6 +1,7 @@
 """The contract of a calibrator, of classes or of forecasts: the laws that every part keeps, and what is its kind's own."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -50,7 +51,7 @@ def _of_classes(calibrator):
         yield edge.check_absent_class
 
 
-def check_one_column_is_two(calibrator):
+def check_one_column_is_two(calibrator: Any) -> None:
     """Binary predictions as one column are the same predictions."""
     held = given(calibrator, ordinary(calibrator)[0])
     logit = calibrator.inputs == "logit"
@@ -60,7 +61,7 @@ def check_one_column_is_two(calibrator):
     show_near(answer(fit(calibrator, one), one), answer(fit(calibrator, two), two), "one column against two", 1e-12)
 
 
-def check_named_classes(calibrator):
+def check_named_classes(calibrator: Any) -> None:
     """Any labels, in the order the columns have, not in sorted order."""
     for data in ordinary(calibrator):
         held, plain = given(calibrator, data), fitted(calibrator, data)
@@ -74,7 +75,7 @@ def check_named_classes(calibrator):
         assert answer(named, held, "predict").tolist() == labels.tolist(), "predict must return the labels"
 
 
-def check_confidence_is_consistent(calibrator):
+def check_confidence_is_consistent(calibrator: Any) -> None:
     """predict_confidence is predict_proba's entry at the model's own label; predict is predict_proba's argmax."""
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
@@ -97,14 +98,14 @@ def _routes(calibrator):
         yield data, [(each, fit(part, each)) for part, each in zip(parts, (held, logits), strict=True)]
 
 
-def check_logit_route(calibrator):
+def check_logit_route(calibrator: Any) -> None:
     """Probabilities, and their logarithms as logits, are the same predictions."""
     for data, routes in _routes(calibrator):
         a, b = (answer(fresh, held) for held, fresh in routes)
         show_near(a, b, f"logits on {data.name}")
 
 
-def check_signals_follow_inputs(calibrator):
+def check_signals_follow_inputs(calibrator: Calibrator) -> None:
     """The fitted signals read what the calibrator was fitted on, be it probabilities or logits."""
     for data, routes in _routes(calibrator):
         scores = []
@@ -115,7 +116,7 @@ def check_signals_follow_inputs(calibrator):
             show_near(a, b, f"signals of logits on {data.name}")
 
 
-def check_keeps_argmax(calibrator):
+def check_keeps_argmax(calibrator: Calibrator) -> None:
     """The model's own label keeps the largest probability."""
     for data in ordinary(calibrator):
         Q = predicted(fitted(calibrator, data), data)

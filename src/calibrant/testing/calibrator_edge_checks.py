@@ -1,6 +1,7 @@
 """The contract of a calibrator at the edges: data that break other tools."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,7 +16,7 @@ def _one_hot(labels, n_classes):
     return np.eye(n_classes)[labels]
 
 
-def check_constant_scores(calibrator):
+def check_constant_scores(calibrator: Any) -> None:
     """Every row with the same prediction: ordinary, uniform, and exactly 0 and 1."""
     for data in ordinary(calibrator):
         k = data.n_classes
@@ -30,7 +31,7 @@ def check_constant_scores(calibrator):
             valid(fitted(calibrator, constant), constant)
 
 
-def check_one_class_only(calibrator):
+def check_one_class_only(calibrator: Any) -> None:
     """All labels the same, the first or the last class."""
     for data in ordinary(calibrator):
         for label in (0, data.n_classes - 1):
@@ -38,7 +39,7 @@ def check_one_class_only(calibrator):
             valid(fitted(calibrator, single), single)
 
 
-def check_perfect_separation(calibrator):
+def check_perfect_separation(calibrator: Any) -> None:
     """Every prediction right, and every prediction wrong."""
     for data in ordinary(calibrator):
         right = data.P.argmax(axis=1)
@@ -47,7 +48,7 @@ def check_perfect_separation(calibrator):
             valid(fitted(calibrator, separated), separated)
 
 
-def check_two_rows(calibrator):
+def check_two_rows(calibrator: Any) -> None:
     """n = 2: ordinary, p = [0, 1] with y = [0, 1], both of one class, and twice the same row."""
     for data in ordinary(calibrator):
         k = data.n_classes
@@ -64,7 +65,7 @@ def check_two_rows(calibrator):
             valid(fitted(calibrator, named), named)
 
 
-def check_exact_zero_and_one(calibrator):
+def check_exact_zero_and_one(calibrator: Any) -> None:
     """Probabilities of exactly 0 and 1 among the others, some of them wrong, in the fit and afterwards."""
     for data in ordinary(calibrator):
         k = data.n_classes
@@ -77,7 +78,7 @@ def check_exact_zero_and_one(calibrator):
         valid(fitted(calibrator, exact), exact)
 
 
-def check_unseen_extremes(calibrator):
+def check_unseen_extremes(calibrator: Any) -> None:
     """Ordinary rows to fit, certain ones to predict."""
     for data in ordinary(calibrator):
         k = data.n_classes
@@ -86,7 +87,7 @@ def check_unseen_extremes(calibrator):
         valid(fitted(calibrator, extreme), extreme)
 
 
-def check_scale_of_logits(calibrator):
+def check_scale_of_logits(calibrator: Any) -> None:
     """Logits from 1e-6 to 1e8 give valid probabilities."""
     logit = clone(calibrator).set_params(inputs="logit")
     for data in ordinary(calibrator)[:2]:
@@ -97,7 +98,7 @@ def check_scale_of_logits(calibrator):
             valid(fitted(logit, scaled), scaled)
 
 
-def check_zero_weight_rows(calibrator):
+def check_zero_weight_rows(calibrator: Any) -> None:
     """A row of weight 0 may be anything valid, even the only one of its class."""
     data = ordinary(calibrator)[-1]
     last = data.n_classes - 1
@@ -111,7 +112,7 @@ def check_zero_weight_rows(calibrator):
     show_near(valid(fresh, data), valid(fitted(calibrator, with_it), data), "a row of weight 0")
 
 
-def check_absent_class(calibrator):
+def check_absent_class(calibrator: Any) -> None:
     """A class that P has and the labels lack keeps its column and some probability."""
     for data in ordinary(calibrator)[1:]:
         last = data.n_classes - 1

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from calibrant._support.extras import import_extra
@@ -78,7 +79,7 @@ def _some(checks):
     return checks
 
 
-def parameters(checks: Iterable[Check]) -> list:
+def parameters(checks: Iterable[Check]) -> list[Any]:
     """The checks as pytest parameters with readable names; declared exceptions become strict expected failures."""
     pytest = import_extra("pytest", "the contract suite as pytest parameters", "test")
     return [
@@ -91,7 +92,7 @@ def parameters(checks: Iterable[Check]) -> list:
     ]
 
 
-def refuses_unfitted(unfitted, call, method) -> None:
+def refuses_unfitted(unfitted: Any, call: Any, method: str) -> None:
     """The call of a method raises NotFittedError, and says which class it is and what to do."""
     try:
         call()
@@ -103,14 +104,14 @@ def refuses_unfitted(unfitted, call, method) -> None:
     assert "call fit" in said, f"{method} before fit must say what to do, call fit; it says {said!r}"
 
 
-def seeded(estimator):
+def seeded(estimator: Any) -> Any:
     """The estimator itself, with ``random_state`` set to 0 where it has one and it is None."""
     if estimator.get_params(deep=False).get("random_state", 0) is None:
         estimator.set_params(random_state=0)
     return estimator
 
 
-def digest(*values) -> str:
+def digest(*values: Any) -> str:
     """A hash of arrays, bit by bit; None and tuples allowed."""
     out = hashlib.sha256()
     for value in values:
@@ -122,14 +123,14 @@ def digest(*values) -> str:
     return out.hexdigest()
 
 
-def same_bits(a, b, what) -> None:
+def same_bits(a: np.ndarray, b: np.ndarray, what: str) -> None:
     """The two arrays are equal bit by bit."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     assert digest(a) == digest(b), f"{what}: differs by up to {np.abs(a - b).max()}"
 
 
-def show_near(a, b, what, tolerance=TOLERANCE, *, relative=False) -> None:
+def show_near(a: ArrayLike, b: float | np.ndarray, what: str, tolerance: float = TOLERANCE, *, relative: bool = False) -> None:
     """The two arrays agree within an absolute tolerance, or within one relative to 1 + the size of ``b``."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
@@ -139,7 +140,7 @@ def show_near(a, b, what, tolerance=TOLERANCE, *, relative=False) -> None:
     assert worst <= tolerance, f"{what}: differs by {worst:.3g}, more than {tolerance:g}"
 
 
-def saved_copies(fitted) -> Iterator[tuple[str, Any]]:
+def saved_copies(fitted: Any) -> Iterator[tuple[str, Any]]:
     """The object after a round trip through our own file and through pickle."""
     with tempfile.TemporaryDirectory() as folder:
         yield "save and load", load(fitted.save(Path(folder) / "object.calibrant"))

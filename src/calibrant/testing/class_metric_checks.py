@@ -1,6 +1,7 @@
 """What is a classification metric's own in its contract."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from calibrant.testing.measured import near, ordinary, valid, value
 __all__ = ["class_metric_checks"]
 
 
-def class_metric_checks(metric) -> list[Callable]:
+def class_metric_checks(metric: Any) -> list[Callable]:
     """Those that apply to the metric by its facts."""
     return [
         check_one_column_is_two, check_named_classes, check_narrow_floats, check_logit_route, check_one_class_only, check_constant_scores,
@@ -20,20 +21,20 @@ def class_metric_checks(metric) -> list[Callable]:
     ]  # fmt: skip
 
 
-def check_one_column_is_two(metric):
+def check_one_column_is_two(metric: Any) -> None:
     """Binary predictions as one column are the same predictions."""
     data = ordinary(metric)[0]
     near(metric, metric(data.y, data.P[:, 1]), value(metric, data), "one column against two", 1e-12)
 
 
-def check_named_classes(metric):
+def check_named_classes(metric: Any) -> None:
     """Any labels, in the order of the columns, not in sorted order."""
     for data in ordinary(metric):
         names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
         near(metric, metric(names[data.y], data.P, classes=names.tolist()), value(metric, data), f"named classes on {data.name}", 0.0)
 
 
-def check_narrow_floats(metric):
+def check_narrow_floats(metric: Any) -> None:
     """float32 and float16 give nearly what the same numbers give in float64."""
     # Bins count a score within its dtype's rounding below an edge as on it, which moves a few float16 rows.
     for data in ordinary(metric):
@@ -42,19 +43,19 @@ def check_narrow_floats(metric):
             near(metric, metric(data.y, narrow), metric(data.y, normalise_rows(narrow)), f"{np.dtype(dtype)} on {data.name}", tolerance)
 
 
-def check_logit_route(metric):
+def check_logit_route(metric: Any) -> None:
     """Probabilities, and their logarithms as logits, are the same predictions."""
     for data in ordinary(metric):
         near(metric, metric(data.y, np.log(data.P), inputs="logit"), value(metric, data), f"logits on {data.name}")
 
 
-def check_one_class_only(metric):
+def check_one_class_only(metric: Any) -> None:
     """All labels the same; K comes from the columns."""
     for data in ordinary(metric):
         valid(metric, metric(np.zeros_like(data.y), data.P), f"one class only on {data.name}")
 
 
-def check_constant_scores(metric):
+def check_constant_scores(metric: Any) -> None:
     """Every row with the same prediction."""
     for data in ordinary(metric):
         P = np.tile(np.append(0.7, np.full(data.n_classes - 1, 0.3 / (data.n_classes - 1))), (len(data.y), 1))
@@ -62,7 +63,7 @@ def check_constant_scores(metric):
         valid(metric, metric(data.y, np.full_like(P, 1.0 / data.n_classes)), f"uniform scores on {data.name}")
 
 
-def check_exact_zero_and_one(metric):
+def check_exact_zero_and_one(metric: Any) -> None:
     """Certain predictions, right and wrong, have a finite value."""
     for data in ordinary(metric):
         certain = np.eye(data.n_classes)
@@ -70,7 +71,7 @@ def check_exact_zero_and_one(metric):
         valid(metric, metric(data.y, certain[(data.y + 1) % data.n_classes]), f"certain and wrong on {data.name}")
 
 
-def check_perfect_is_best(metric):
+def check_perfect_is_best(metric: Any) -> None:
     """Certain and right reaches the end of the range that the direction names; certain and wrong does not."""
     if metric.direction == "none":
         return
@@ -82,7 +83,7 @@ def check_perfect_is_best(metric):
         assert abs(wrong - best) > 1e-6, f"certain and wrong on {data.name} scores {wrong}, as good as certain and right"
 
 
-def check_proper(metric):
+def check_proper(metric: Any) -> None:
     """In expectation nothing beats the true probabilities: exact, with the true probabilities as weights."""
     rng = np.random.default_rng(3)
     sign = -1.0 if metric.direction == "maximize" else 1.0

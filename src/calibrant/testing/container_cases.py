@@ -34,7 +34,7 @@ class Trial:
     answer: Callable[[Any, dict], Any]
     ignores: str = ""
 
-    def run(self, held):
+    def run(self, held: dict[str, Any]) -> float | np.ndarray:
         """The answer to data held in containers, which must be as before afterwards."""
         before = {name: contents(value) for name, value in held.items()}
         out = self.answer(self.fit(held), held)
@@ -43,7 +43,7 @@ class Trial:
             raise AssertionError(f"{changed} were changed")
         return out
 
-    def plain(self):
+    def plain(self) -> tuple[Any, float | np.ndarray]:
         """(what is fitted on the plain arrays, its answer)."""
         fitted = self.fit(self.arguments)
         return fitted, self.answer(fitted, self.arguments)

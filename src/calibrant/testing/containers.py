@@ -33,16 +33,16 @@ class Container:
     needs: str = "numpy"
     answered: bool = True
 
-    def holds(self, values) -> bool:
+    def holds(self, values: np.ndarray) -> bool:
         """Whether it can hold an array of this many dimensions."""
         return (self.column if np.ndim(values) == 1 else self.rows) is not None
 
-    def __call__(self, values):
+    def __call__(self, values: Any) -> Any:
         """The numbers of an array in this container."""
         return (self.column if np.ndim(values) == 1 else self.rows)(values)
 
 
-def present(needs) -> bool:
+def present(needs: str) -> bool:
     """Whether a library is there."""
     return importlib.util.find_spec(needs) is not None
 
@@ -165,7 +165,7 @@ CONTAINERS = (
 )
 
 #: Frames with names of columns, and whether two columns may share one: library -> function of names and a (n, k) array.
-FRAMES = {
+FRAMES: dict[Any, Any] = {
     "pandas": lambda names, values: _library("pandas").DataFrame(values.copy(), columns=names),
     "polars": lambda names, values: _library("polars").DataFrame(values.copy(), schema=[str(name) for name in names]),
     "pyarrow": lambda names, values: _library("pyarrow").Table.from_arrays(list(values.T.copy()), names=[str(name) for name in names]),
@@ -174,7 +174,7 @@ FRAMES = {
 REPEATING = ("pandas", "pyarrow")
 
 
-def contents(held) -> str:
+def contents(held: Any) -> str:
     """All that a container holds and how, as text: the same before and after where it was left alone."""
     if isinstance(held, np.ma.MaskedArray):
         return contents([np.ma.getdata(held), np.ma.getmaskarray(held)])

@@ -5,6 +5,7 @@ Each has ``take(rows)``, the same problem with some of its rows to fit, ``only(r
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -60,22 +61,22 @@ class Problem:
         return _exact_binary(softmax(self.logits_test)) if self.P_test_override is None else self.P_test_override
 
     @property
-    def said(self) -> tuple:
+    def said(self) -> tuple[Any, ...]:
         """What a metric is given beside y."""
         return (self.P,)
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, rows) -> "Problem":
+    def take(self, rows: Any) -> "Problem":
         P = None if self.P_override is None else self.P_override[rows]
         return replace(self, logits=self.logits[rows], y=self.y[rows], weight=self.weight[rows], X=self.X[rows], P_override=P)
 
-    def only(self, rows) -> "Problem":
+    def only(self, rows: Any) -> "Problem":
         P = None if self.P_test_override is None else self.P_test_override[rows]
         return replace(self, logits_test=self.logits_test[rows], X_test=self.X_test[rows], P_test_override=P)
 
-    def with_probabilities(self, P, P_test=None) -> "Problem":
+    def with_probabilities(self, P: np.ndarray, P_test: np.ndarray | None = None) -> "Problem":
         """The same problem with other probabilities, and their logits."""
         P_test = self.P_test if P_test is None else P_test
         return replace(self, P_override=P, P_test_override=P_test, logits=_logits(P), logits_test=_logits(P_test))
@@ -130,10 +131,10 @@ class ScoreProblem:
     def __len__(self) -> int:
         return len(self.score)
 
-    def take(self, rows) -> "ScoreProblem":
+    def take(self, rows: Any) -> "ScoreProblem":
         return replace(self, score=self.score[rows], correct=self.correct[rows], weight=self.weight[rows])
 
-    def only(self, rows) -> "ScoreProblem":
+    def only(self, rows: Any) -> "ScoreProblem":
         return replace(self, test=self.test[rows])
 
 
@@ -161,21 +162,21 @@ class ForecastProblem:
     y_test: np.ndarray
 
     @property
-    def said(self) -> tuple:
+    def said(self) -> tuple[Any, ...]:
         """What a metric is given beside y."""
         return as_arguments(self.forecast)
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, rows) -> "ForecastProblem":
+    def take(self, rows: Any) -> "ForecastProblem":
         return replace(self, forecast=self.forecast.take(rows), y=self.y[rows], weight=self.weight[rows])
 
-    def only(self, rows) -> "ForecastProblem":
+    def only(self, rows: Any) -> "ForecastProblem":
         return replace(self, test=self.test.take(rows), y_test=self.y_test[rows])
 
 
-def as_arguments(forecast) -> tuple:
+def as_arguments(forecast: Any) -> tuple[Any, ...]:
     """(mean, std) of normal forecasts, others as they are."""
     return (forecast.mean, forecast.std) if isinstance(forecast, NormalForecast) else (forecast,)
 

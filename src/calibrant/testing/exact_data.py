@@ -17,7 +17,7 @@ FINE, COARSE, REAL_STEP = 1.0 / 64.0, 1.0 / 8.0, 1.0 / 8.0
 
 
 @cache
-def exact_problem(n_classes, step=FINE) -> Problem:
+def exact_problem(n_classes: int, step: float = FINE) -> Problem:
     """The ordinary problem, with weights from 1 to 3."""
     data = problem(n_classes).take(slice(0, ROWS))
     P, P_test = _exact(data.P, step), _exact(data.P_test[:TEST_ROWS], step)
@@ -39,14 +39,14 @@ def _exact(P, step):
     return counts / steps
 
 
-def exact_scores(domain) -> ScoreProblem:
+def exact_scores(domain: str) -> ScoreProblem:
     """The scores for maps, with weights from 1 to 3."""
     data, step = score_problem(domain), FINE if domain == "unit" else REAL_STEP
     test = _rounded(data.test[:: len(data.test) // TEST_ROWS], step)
     return replace(data.take(slice(0, ROWS)), score=_rounded(data.score[:ROWS], step), weight=1.0 + np.arange(ROWS) % 3, test=test)
 
 
-def exact_forecasts(j) -> ForecastProblem:
+def exact_forecasts(j: int) -> ForecastProblem:
     """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the outcomes to predict are 0."""
     data = forecast_problems()[j].take(slice(0, ROWS)).only(slice(0, TEST_ROWS))
     forecast, test = (_exact_forecast(each) for each in (data.forecast, data.test))

@@ -1,5 +1,7 @@
 """Extreme values, as data: one row of each kind, for every part to answer rightly or to refuse in one clear sentence."""
 
+from typing import Any
+
 import numpy as np
 
 __all__ = ["FORECASTS", "LOGITS", "NO_DATA", "PLAIN", "PROBABILITIES", "REAL_SCORES", "ROWS", "SCORES", "WEIGHTS"]
@@ -9,7 +11,7 @@ ROWS = 40
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
 
 #: One row of logits over K classes, and the dtype it comes in. All have a softmax, so none may be refused.
-LOGITS = {
+LOGITS: dict[Any, Any] = {
     "3.4e38 against -3.4e38 in float32": (lambda k: np.r_[3.4e38, -3.4e38, np.zeros(k - 2)], np.float32),
     "3e38 against -3e38 in float64": (lambda k: np.r_[3e38, -3e38, np.zeros(k - 2)], np.float64),
     "a float32 mask": (lambda k: np.r_[1.0, np.full(k - 1, SINGLE.min)], np.float32),
@@ -19,7 +21,7 @@ LOGITS = {
     "1e-320": (lambda k: np.r_[1e-320, np.zeros(k - 1)], np.float64),
 }
 #: n weights.
-WEIGHTS = {
+WEIGHTS: dict[Any, Any] = {
     "that sum to 1": lambda n: np.full(n, 1.0 / n),
     "that sum to 1e12": lambda n: np.full(n, 1e12 / n),
     "all 1e300": lambda n: np.full(n, 1e300),
@@ -32,16 +34,16 @@ WEIGHTS = {
     "with an inf": lambda n: np.r_[np.inf, np.ones(n - 1)],
 }
 #: One row of probabilities over K classes.
-PROBABILITIES = {
+PROBABILITIES: dict[Any, Any] = {
     "1e-320": lambda k: np.r_[1.0, np.zeros(k - 2), 1e-320],
     "nan": lambda k: np.full(k, np.nan),
     "inf": lambda k: np.r_[np.inf, np.zeros(k - 1)],
 }
-SCORES = {"1e-320": 1e-320, "one ulp below 1": 1.0 - 2.0**-53, "nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+SCORES: dict[Any, Any] = {"1e-320": 1e-320, "one ulp below 1": 1.0 - 2.0**-53, "nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 #: Added for scores that may be any real number.
-REAL_SCORES = {"9e99": 9e99, "2e307": 2e307, "-1.79e308": -1.79e308}
+REAL_SCORES: dict[Any, Any] = {"9e99": 9e99, "2e307": 2e307, "-1.79e308": -1.79e308}
 #: One row of (mean, std, y).
-FORECASTS = {
+FORECASTS: dict[Any, Any] = {
     "a std of 1e-320": (0.0, 1e-320, 1.0),
     "a std of 2e-37": (0.0, 2e-37, 1.0),
     "a std of 9e36": (0.0, 9e36, 1.0),

@@ -1,5 +1,7 @@
 """What is a calibrator of forecasts' own in its contract, with the data that break other tools."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
@@ -16,7 +18,7 @@ def _one():
     return forecast_problems()[0]
 
 
-def check_sampling(calibrator):
+def check_sampling(calibrator: Any) -> None:
     """The same seed draws the same bits, of two fits too; draws are the last axis."""
     for data in forecast_problems():
         draws = [fitted(calibrator, data).predict(data.test).sample(3, random_state=0) for _ in range(2)]
@@ -24,7 +26,7 @@ def check_sampling(calibrator):
         assert draws[0].shape == (*data.test.shape, 3), f"sample has shape {draws[0].shape}"
 
 
-def check_shorthand(calibrator):
+def check_shorthand(calibrator: Any) -> None:
     """fit(mean, y, std=std) and predict(mean, std) are the normal forecast, as is the pair."""
     data = _one()
     whole = predicted(fitted(calibrator, data), data)
@@ -34,7 +36,7 @@ def check_shorthand(calibrator):
     same_bits(numbers_of(pair.predict((data.test.mean, data.test.std)), data.y_test), whole, "fit((mean, std), y)")
 
 
-def check_outputs_are_independent(calibrator):
+def check_outputs_are_independent(calibrator: Any) -> None:
     """Each of several outputs is calibrated as if it were alone."""
     data = forecast_problems()[1]
     together = predicted(fitted(calibrator, data), data)
@@ -43,7 +45,7 @@ def check_outputs_are_independent(calibrator):
         same_bits(numbers_of(alone, data.y_test[:, j]), np.ascontiguousarray(together[:, j]), f"output {j} alone")
 
 
-def check_units(calibrator):
+def check_units(calibrator: Any) -> None:
     """Outcomes and forecasts in other units give the answer in those units."""
     data = _one()
     metres = predicted(fitted(calibrator, data), data)
@@ -53,7 +55,7 @@ def check_units(calibrator):
     near(calibrator, millimetres[:, -1], metres[:, -1], "cdf in other units", 1e-8)
 
 
-def check_few_rows(calibrator):
+def check_few_rows(calibrator: Any) -> None:
     """n = 1 and n = 2."""
     data = _one()
     for n in (1, 2):
@@ -68,14 +70,14 @@ def _positive_and_finite(forecast, when):
     assert np.isfinite([forecast.mean, forecast.std]).all(), f"not finite {when}"
 
 
-def check_constant_std(calibrator):
+def check_constant_std(calibrator: Any) -> None:
     """Every row with the same std, and every row with the same mean and std."""
     data = _one()
     for mean in (data.forecast.mean, np.zeros(len(data))):
         valid(seeded(clone(calibrator)).fit(mean, data.y, std=np.ones(len(mean))), data)
 
 
-def check_no_error(calibrator):
+def check_no_error(calibrator: Any) -> None:
     """Outcomes exactly as predicted leave the distributions finite, with positive std."""
     data = _one()
     forecast = seeded(clone(calibrator)).fit(data.forecast, data.forecast.mean.copy()).predict(data.test)
@@ -83,7 +85,7 @@ def check_no_error(calibrator):
     assert np.isfinite(numbers_of(forecast, data.y_test)).all(), "not finite after outcomes without error"
 
 
-def check_wild_errors(calibrator):
+def check_wild_errors(calibrator: Any) -> None:
     """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they are."""
     data = _one()
     wild = data.forecast.mean + 1000.0 * (data.y - data.forecast.mean)
@@ -97,7 +99,7 @@ def _holds_about(level, forecast, y, tolerance):
     show_near(np.mean((low <= y) & (y <= high)), level, f"the share that the {level:.0%} intervals hold", tolerance)
 
 
-def check_coverage(calibrator):
+def check_coverage(calibrator: Any) -> None:
     """Intervals of normal forecasts that were too narrow hold about what they say, on new rows."""
     rng = np.random.default_rng(3)
     mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
@@ -107,7 +109,7 @@ def check_coverage(calibrator):
         _holds_about(level, forecast, y[2000:], 0.05)
 
 
-def check_bad_std(calibrator):
+def check_bad_std(calibrator: Any) -> None:
     """A std of 0 is refused, and the row is named."""
     for std in (0.0, np.nan, -1.0):
         try:

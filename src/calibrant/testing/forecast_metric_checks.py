@@ -1,6 +1,7 @@
 """What is a regression metric's own in its contract."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from calibrant.testing.measured import near, valid, value
 __all__ = ["forecast_metric_checks"]
 
 
-def forecast_metric_checks(metric) -> list[Callable]:
+def forecast_metric_checks(metric: Any) -> list[Callable]:
     """Those that apply to the metric by its facts."""
     return [
         check_outputs_are_independent, check_constant_std, *extreme_checks("regression metric", "forecasts", "weights"),
@@ -19,7 +20,7 @@ def forecast_metric_checks(metric) -> list[Callable]:
     ]  # fmt: skip
 
 
-def check_outputs_are_independent(metric):
+def check_outputs_are_independent(metric: Any) -> None:
     """For (n, d) forecasts an array with each output's own number."""
     data = forecast_problems()[1]
     together = value(metric, data)
@@ -27,21 +28,21 @@ def check_outputs_are_independent(metric):
     assert np.asarray(together).tolist() == alone, f"several outputs: {together}, each alone: {alone}"
 
 
-def check_constant_std(metric):
+def check_constant_std(metric: Any) -> None:
     """Every row with the same std; every outcome as predicted."""
     data = forecast_problems()[0]
     valid(metric, metric(data.y, data.forecast.mean, np.ones(len(data.y))), "a constant std")
     valid(metric, metric(data.forecast.mean, data.forecast), "no error")
 
 
-def check_units(metric):
+def check_units(metric: Any) -> None:
     """In other units of y the value changes by the declared power of the factor."""
     data = forecast_problems()[0]
     other = metric(1000.0 * data.y, 1000.0 * data.forecast.mean, 1000.0 * data.forecast.std)
     near(metric, other / 1000.0**metric.degree, value(metric, data), "units", 1e-6 if getattr(metric, "cells", 0) == 0 else 0.05)
 
 
-def check_proper(metric):
+def check_proper(metric: Any) -> None:
     """In expectation no other normal forecast beats the true one."""
     rng = np.random.default_rng(3)
     y = rng.normal(size=20_000)

@@ -1,5 +1,7 @@
 """The laws that every part keeps which is fitted: calibrators of classes and of forecasts, maps, signals."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -14,7 +16,7 @@ from calibrant.testing.runs import answer, fit, fitted, given, handling, near, o
 __all__ = ["LAWS", "WEIGHT_LAWS"]
 
 
-def check_output_is_valid(part):
+def check_output_is_valid(part: Any) -> None:
     """What it says is well formed, finite and in range; fit returns the object itself."""
     for data in ordinary(part):
         fresh = seeded(clone(part))
@@ -22,7 +24,7 @@ def check_output_is_valid(part):
         valid(fresh, data)
 
 
-def check_weights_are_repetition(part):
+def check_weights_are_repetition(part: Any) -> None:
     """Weight 2 is the row twice, weight 0 no row."""
     for data in ordinary(part):
         weighted = fitted(part, data, data.weight)
@@ -32,14 +34,14 @@ def check_weights_are_repetition(part):
         assert np.array_equal(*counts), f"n_fit_ is {counts[0]} with weights, {counts[1]} with repetition"
 
 
-def check_row_order(part):
+def check_row_order(part: Any) -> None:
     """The order of the rows does not matter."""
     for data in ordinary(part):
         shuffled = data.take(np.random.default_rng(1).permutation(len(data)))
         near(part, predicted(fitted(part, shuffled), data), predicted(fitted(part, data), data), f"row order on {data.name}")
 
 
-def check_fit_twice(part):
+def check_fit_twice(part: Any) -> None:
     """A fit forgets the ones before it, on data of another kind and on the same."""
     sets = ordinary(part)
     for first, second in zip(sets, sets[1:] + sets[:1], strict=True):
@@ -49,7 +51,7 @@ def check_fit_twice(part):
         same_bits(predicted(used, second), predicted(fitted(part, second), second), f"a second fit, on {second.name}")
 
 
-def check_clone_and_parameters(part):
+def check_clone_and_parameters(part: Any) -> None:
     """The constructor only stores, clone copies the parameters, and fit leaves them alone."""
     parameters = part.get_params(deep=False)
     rebuilt = type(part)(**parameters)
@@ -65,7 +67,7 @@ def check_clone_and_parameters(part):
             assert not [a for a in vars(value) if a.endswith("_") and not a.startswith("_")], f"fit fitted the parameter {name} in place"
 
 
-def check_inputs_untouched(part):
+def check_inputs_untouched(part: Any) -> None:
     """No argument is written to, even when it could be, and no output shares memory with an argument or the fitted object."""
     for data in ordinary(part):
         held = {name: _copied(value) for name, value in (given(part, data) | {"sample_weight": data.weight}).items()}
@@ -89,7 +91,7 @@ def _digest(held):
     return digest(*(value for value in held.values() if isinstance(value, np.ndarray)))
 
 
-def check_determinism(part):
+def check_determinism(part: Any) -> None:
     """The same data give the same bits, and NumPy's global generator is not used."""
     state = np.random.get_state(legacy=False)["state"]["key"].tobytes()  # noqa: NPY002
     for data in ordinary(part):
@@ -99,7 +101,7 @@ def check_determinism(part):
     assert np.random.get_state(legacy=False)["state"]["key"].tobytes() == state, "the global random generator was used"  # noqa: NPY002
 
 
-def check_saving(part):
+def check_saving(part: Any) -> None:
     """A saved and loaded, or pickled, object answers with the same bits."""
     for data in ordinary(part):
         fresh = fitted(part, data)
@@ -109,7 +111,7 @@ def check_saving(part):
             assert list(getattr(copy, "classes_", [])) == list(getattr(fresh, "classes_", [])), f"{how}: classes_ differ"
 
 
-def check_narrow_floats(part):
+def check_narrow_floats(part: Any) -> None:
     """Narrow floats give what the same numbers give in float64."""
     for data in ordinary(part):
         held = given(part, data)
@@ -131,7 +133,7 @@ def _wide(part, name, values):
     return normalise_rows(values) if probabilities else values.astype(np.float64)
 
 
-def check_rows_are_independent(part):
+def check_rows_are_independent(part: Any) -> None:
     """The answer to a row depends neither on the rows beside it nor on their order."""
     for data in ordinary(part):
         fresh, tolerance = fitted(part, data), handling(part).alone
@@ -142,7 +144,7 @@ def check_rows_are_independent(part):
         near(part, predicted(fresh, data.only(back)), whole[back], f"rows in another order on {data.name}", tolerance)
 
 
-def check_unfitted(part):
+def check_unfitted(part: Any) -> None:
     """Asking before fitting raises NotFittedError with the class and the remedy; a signal may answer what a fit would not change."""
     data = ordinary(part)[0]
     fresh, held = seeded(clone(part)), given(part, data)
@@ -160,7 +162,7 @@ def _answered(fresh, held):
         return None
 
 
-def check_containers(part):
+def check_containers(part: Any) -> None:
     """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' answer, or one clear error."""
     require_good(CONTAINER_CASES[handling(part).kind](part))
 

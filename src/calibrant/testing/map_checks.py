@@ -52,7 +52,7 @@ def _valid(fresh, test, where):
     return fresh.predict(test)
 
 
-def check_constant_scores(map):
+def check_constant_scores(map: Map) -> None:
     """Every score the same: the prediction there lies between the base rate and the middle, with exact 0 and 1 among the scores."""
     data = _ordinary(map)
     for value in (0.7, 0.0, 1.0):
@@ -62,7 +62,7 @@ def check_constant_scores(map):
         assert abs(at - base) < 0.05, f"after constant scores {value} the prediction is {at:.3f} and the base rate {base:.3f}"
 
 
-def check_one_outcome_only(map):
+def check_one_outcome_only(map: Map) -> None:
     """All right, or all wrong."""
     data = _ordinary(map)
     for outcome in (0.0, 1.0):
@@ -72,7 +72,7 @@ def check_one_outcome_only(map):
         assert off < 0.1, f"when all outcomes are {outcome:g} the middle prediction is {off:.3f} away ({out.min():.3f} to {out.max():.3f})"
 
 
-def check_perfect_separation(map):
+def check_perfect_separation(map: Map) -> None:
     """The higher scores all right and the others all wrong; then the reverse; and p = [0, 1] with y = [0, 1]."""
     data = _ordinary(map)
     above = (data.score > np.median(data.score)).astype(np.float64)
@@ -81,21 +81,21 @@ def check_perfect_separation(map):
     _valid(_fitted(map, [0.0, 1.0], [0, 1]), data.test, "when p = [0, 1], y = [0, 1]")
 
 
-def check_two_rows(map):
+def check_two_rows(map: Map) -> None:
     """n = 2 and n = 1."""
     data = _ordinary(map)
     for score, correct in (([0.2, 0.8], [0, 1]), ([0.8, 0.2], [0, 1]), ([0.5, 0.5], [0, 1]), ([0.5, 0.6], [1, 1]), ([0.5], [1])):
         _valid(_fitted(map, score, correct), data.test, f"after scores {score}, outcomes {correct}")
 
 
-def check_near_equal_scores(map):
+def check_near_equal_scores(map: Map) -> None:
     """Scores 1e-300 and one ulp apart."""
     score = np.array([0.0, 1e-300, 2e-300, 0.5, np.nextafter(0.5, 1.0), 0.7, 0.7, np.nextafter(0.7, 0.0), 1.0])
     correct = np.array([0, 1, 0, 1, 0, 1, 0, 1, 1])
     _valid(_fitted(map, score, correct), np.concatenate([score, [1e-299, 0.3]]), "after scores that nearly tie")
 
 
-def check_boolean_outcomes(map):
+def check_boolean_outcomes(map: Map) -> None:
     """Outcomes as booleans, integers or a list are the same outcomes."""
     data = _ordinary(map)
     whole = _fitted(map, data.score, data.correct).predict(data.test)
@@ -103,21 +103,21 @@ def check_boolean_outcomes(map):
         same_bits(_fitted(map, data.score.tolist(), other).predict(data.test), whole, f"outcomes as {type(other).__name__}")
 
 
-def check_exact_zero_and_one(map):
+def check_exact_zero_and_one(map: Map) -> None:
     """Scores of exactly 0 and 1 among the others, some wrong."""
     data = _ordinary(map)
     score = np.concatenate([data.score, [0.0, 0.0, 1.0, 1.0]])
     _valid(_fitted(map, score, np.concatenate([data.correct, [0, 1, 0, 1]])), data.test, "with exact 0 and 1")
 
 
-def check_scale_of_scores(map):
+def check_scale_of_scores(map: Map) -> None:
     """Scores from 1e-6 to 1e8 times the ordinary ones."""
     data = _ordinary(map)
     for scale in (1e-6, 1e3, 1e8):
         _valid(_fitted(map, data.score * scale, data.correct), data.test * scale, f"when scores are x {scale:g}")
 
 
-def check_monotone(map):
+def check_monotone(map: Map) -> None:
     """The prediction never falls as the score rises, whatever the data."""
     data = _ordinary(map)
     grid = np.linspace(data.test[0], data.test[-1], 2001)

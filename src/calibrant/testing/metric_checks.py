@@ -40,14 +40,14 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
     return bind([*laws, *own(metric)], metric, metric.exceptions)
 
 
-def check_value_is_valid(metric):
+def check_value_is_valid(metric: Metric) -> None:
     """A float inside the declared range."""
     for data in ordinary(metric):
         valid(metric, value(metric, data), data.name)
         valid(metric, value(metric, data, data.weight), f"{data.name}, weighted")
 
 
-def check_declared_facts(metric):
+def check_declared_facts(metric: Metric) -> None:
     """Name, direction and range are declared; the repr rebuilds the metric."""
     assert metric.name, "name must be declared"
     key = getattr(metric, "key", None)
@@ -58,21 +58,21 @@ def check_declared_facts(metric):
     assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, "repr must rebuild the metric"
 
 
-def check_weights_are_repetition(metric):
+def check_weights_are_repetition(metric: Metric) -> None:
     """Weight 2 is the row twice, weight 0 no row."""
     for data in ordinary(metric):
         repeated = data.take(np.repeat(np.arange(len(data)), data.weight.astype(int)))
         near(metric, value(metric, data, data.weight), value(metric, repeated), f"weights on {data.name}")
 
 
-def check_row_order(metric):
+def check_row_order(metric: Metric) -> None:
     """The order of the rows does not matter."""
     for data in ordinary(metric):
         shuffled = data.take(np.random.default_rng(1).permutation(len(data)))
         near(metric, value(metric, data), value(metric, shuffled), f"row order on {data.name}")
 
 
-def check_inputs_untouched(metric):
+def check_inputs_untouched(metric: Metric) -> None:
     """No argument is written to."""
     for data in ordinary(metric):
         arrays = [each.copy() for each in (data.weight, data.y, *data.said) if isinstance(each, np.ndarray)]
@@ -84,19 +84,19 @@ def check_inputs_untouched(metric):
         assert digest(*arrays) == before, f"an argument was changed on {data.name}"
 
 
-def check_containers(metric):
+def check_containers(metric: Metric) -> None:
     """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' value, or one clear error."""
     require_good(CONTAINER_CASES[kind_of(metric)](metric))
 
 
-def check_one_row(metric):
+def check_one_row(metric: Metric) -> None:
     """n = 1 and n = 2."""
     for data in ordinary(metric):
         for n in (1, 2):
             valid(metric, value(metric, data.take(slice(0, n))), f"{n} rows of {data.name}")
 
 
-def check_interval(metric):
+def check_interval(metric: Metric) -> None:
     """An interval has ends in order and in the range, the metric's value, and the same bits again for the same seed."""
     data = ordinary(metric)[0]
 
@@ -118,7 +118,7 @@ def check_interval(metric):
     assert wider.low <= first.low < first.high <= wider.high, "an interval of a higher level is narrower"
 
 
-def check_unknown_option(metric):
+def check_unknown_option(metric: Metric) -> None:
     """A misspelt option is a TypeError, never ignored."""
     try:
         value(metric, ordinary(metric)[0], no_such_option=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant.contracts.calibrator import Calibrator
@@ -105,7 +106,7 @@ def _valid_forecast(fresh, numbers, data):
     assert (np.diff(widths, axis=0) >= -1e-12 * np.abs(widths[1:])).all(), f"an interval of a higher level is narrower {where}"
 
 
-def numbers_of(forecast, y) -> np.ndarray:
+def numbers_of(forecast: Any, y: ArrayLike) -> np.ndarray:
     """All that a distribution says: mean, std, the ends of intervals, and the CDF at y, stacked in the last axis."""
     ends = [end for level in LEVELS for end in forecast.interval(level)]
     return np.stack([forecast.mean, forecast.std, *ends, forecast.cdf(y)], axis=-1)
@@ -129,22 +130,22 @@ HANDLINGS: dict[type, Handling] = {
 }  # fmt: skip
 
 
-def handling(part) -> Handling:
+def handling(part: Any) -> Handling:
     """How a part of this kind is handled."""
     return next(how for kind, how in HANDLINGS.items() if isinstance(part, kind))
 
 
-def ordinary(part) -> list:
+def ordinary(part: Any) -> list[Any]:
     """The made problems that this part accepts."""
     return handling(part).ordinary(part)
 
 
-def given(part, data) -> dict[str, Any]:
+def given(part: Any, data: Any) -> dict[str, Any]:
     """The part's arguments of a problem, by name; those to answer on have names that end in "_test"."""
     return handling(part).given(part, data)
 
 
-def refit(part, held):
+def refit(part: Any, held: Any) -> Any:
     """What ``fit`` of the part itself returns, given what is held by name: the first two by place, the others by name."""
     data = [held[name] for name in DATA if name in held]
     options = {name: held[name] for name in ("std", "sample_weight", "X") if name in held}
@@ -153,12 +154,12 @@ def refit(part, held):
     return part.fit(*data, **options)
 
 
-def fit(part, held):
+def fit(part: Any, held: Any) -> Any:
     """A clone of the part, fitted; the part stays as it is."""
     return refit(seeded(clone(part)), held)
 
 
-def answer(fresh, held, method=None) -> np.ndarray:
+def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
     """What a method of the fitted part says of the rows to answer on; a distribution as its numbers, with the CDF at ``y_test``."""
     asked = {name.removesuffix("_test"): value for name, value in held.items() if name.endswith("_test")}
     at = asked.pop("y", None)
@@ -166,17 +167,17 @@ def answer(fresh, held, method=None) -> np.ndarray:
     return out if at is None else numbers_of(out, at)
 
 
-def fitted(part, data, sample_weight=None):
+def fitted(part: Any, data: Any, sample_weight: ArrayLike | None = None) -> Any:
     """A clone of the part, fitted on the problem."""
     return fit(part, given(part, data) | ({} if sample_weight is None else {"sample_weight": sample_weight}))
 
 
-def predicted(fresh, data) -> np.ndarray:
+def predicted(fresh: Any, data: Any) -> np.ndarray:
     """What the fitted part says of the problem's rows to predict."""
     return answer(fresh, given(fresh, data))
 
 
-def valid(fresh, data) -> np.ndarray:
+def valid(fresh: Any, data: Any) -> np.ndarray:
     """The same, once it is found valid."""
     out = predicted(fresh, data)
     assert isinstance(fresh, Signal) or isinstance(fresh.status_, str), "status_ must be a string"
@@ -184,6 +185,6 @@ def valid(fresh, data) -> np.ndarray:
     return out
 
 
-def near(part, a, b, what, tolerance=TOLERANCE) -> None:
+def near(part: Any, a: Any, b: Any, what: str, tolerance: float = TOLERANCE) -> None:
     """AssertionError unless two answers of the part agree."""
     show_near(a, b, what, tolerance, relative=handling(part).relative)

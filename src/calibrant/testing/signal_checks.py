@@ -34,7 +34,7 @@ def signal_checks(signal: Signal) -> Iterator[Check]:
     return bind([*LAWS, *own], signal, tags.exceptions)
 
 
-def check_one_column_is_two(signal):
+def check_one_column_is_two(signal: Signal) -> None:
     """Binary predictions as one column are the same predictions."""
     data = problems()[0]
     fresh, held = fitted(signal, data), given(signal, data)
@@ -43,7 +43,7 @@ def check_one_column_is_two(signal):
     show_near(answer(fresh, one), answer(fresh, held), "one column against two", 1e-9)
 
 
-def check_exact_zero_and_one(signal):
+def check_exact_zero_and_one(signal: Signal) -> None:
     """Certain predictions have finite scores in the domain."""
     for data in problems():
         certain = np.eye(data.n_classes)[np.arange(len(data.P_test)) % data.n_classes]

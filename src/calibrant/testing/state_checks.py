@@ -53,7 +53,7 @@ def _parts(metric, data, edges):
     return [_state(metric, part, part.weight + 1.0) for part in parts]
 
 
-def check_state_identity(metric):
+def check_state_identity(metric: Metric) -> None:
     """The empty state changes nothing, from either side; alone it has no value; sum() works."""
     empty = metric.state()
     assert np.isnan([empty.finalise(), (empty + empty).finalise()]).all(), "the empty state must finalise to nan"
@@ -66,7 +66,7 @@ def check_state_identity(metric):
         assert total.finalise() == alone, "sum() of states must work"
 
 
-def check_state_order(metric):
+def check_state_order(metric: Metric) -> None:
     """The order in which parts are added does not matter, and adding changes neither part."""
     for data in ordinary(metric):
         a, b, c = _parts(metric, data, [0, 30, 70, len(data)])
@@ -76,7 +76,7 @@ def check_state_order(metric):
         assert a.finalise() == before, "adding changed a state"
 
 
-def check_state_chunks(metric):
+def check_state_chunks(metric: Metric) -> None:
     """Any cutting into parts gives the value of the whole."""
     for data in ordinary(metric):
         n = len(data)
@@ -86,7 +86,7 @@ def check_state_chunks(metric):
             _near(total.finalise(), whole, f"{len(edges) - 1} parts of {data.name}")
 
 
-def check_state_weights(metric):
+def check_state_weights(metric: Metric) -> None:
     """Weights in a state mean repetition too."""
     for data in ordinary(metric):
         twice = _state(metric, data, np.full(len(data), 2.0))
@@ -94,7 +94,7 @@ def check_state_weights(metric):
         _near((once + once).finalise(), twice.finalise(), f"weight 2 on {data.name}")
 
 
-def check_state_mixed_metrics(metric):
+def check_state_mixed_metrics(metric: Metric) -> None:
     """States of another metric do not add up."""
     data = ordinary(metric)[0]
     state = _state(metric, data)
@@ -105,7 +105,7 @@ def check_state_mixed_metrics(metric):
     raise AssertionError("adding a number to a state must raise TypeError")
 
 
-def check_state_is_refused(metric):
+def check_state_is_refused(metric: Any) -> None:
     """A metric without a state of fixed size says so."""
     data = ordinary(metric)[0]
     try:

@@ -63,7 +63,7 @@ class OneVsRest(Calibrator):
 
     def __init__(self, map: Map | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.map: Map | None = map
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

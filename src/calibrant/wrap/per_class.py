@@ -51,7 +51,7 @@ class PerClass(Calibrator):
 
     def __init__(self, calibrator: Calibrator | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.calibrator: Calibrator | None = calibrator
-        self.inputs = inputs
+        self.inputs: Inputs = inputs
         self.classes = classes
 
     @property

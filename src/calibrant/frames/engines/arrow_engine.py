@@ -1,5 +1,8 @@
 """pyarrow: files, datasets, tables, and pandas frames."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
@@ -9,13 +12,13 @@ __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 CLUSTER, READS = False, ("pyarrow", "pandas")
 
 
-def open_files(paths):
+def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files, nothing read yet."""
     dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset
     return dataset(list(paths), partitioning=None if hive_root(paths) is None else "hive")
 
 
-def kinds(table):
+def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     import pyarrow as pa
 
@@ -23,7 +26,7 @@ def kinds(table):
     return {f.name: "list" if "list" in str(f.type).split("<")[0] else "other" for f in schema}
 
 
-def batches(table, columns=None, ordered=True):
+def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[Any]:
     """Arrow record batches of the columns (None: all), in order."""
     import pyarrow as pa
 

@@ -1,14 +1,20 @@
 """Which engine reads a source, and the files a source names."""
 
 import importlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from calibrant._kernels.threads import map_ahead
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.batching import runs
+
+if TYPE_CHECKING:
+    from calibrant.frames.sample import Drawn
+    from calibrant.frames.state import GroupState
 
 __all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
 
@@ -22,7 +28,7 @@ EMBEDDED = ("polars", "duckdb", "pyarrow")
 LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
 
 
-def files(source):
+def files(source: Any) -> list[str] | None:
     """Paths that a path, a pattern or a list of them names, sorted; None where the source is a table."""
     if isinstance(source, str | Path):
         source = [source]
@@ -42,7 +48,7 @@ def files(source):
     return found
 
 
-def choose(source, engine):
+def choose(source: Any, engine: str) -> Any:
     """The engine's module."""
     if engine != "auto":
         if engine not in ENGINES:
@@ -62,7 +68,7 @@ def choose(source, engine):
 
 
 @contextmanager
-def reading(source):
+def reading(source: Any) -> Iterator[Any]:
     """What a library says of files that it cannot read, said of the files."""
     try:
         yield
@@ -78,13 +84,13 @@ def reading(source):
         ) from error
 
 
-def columns_of(source, module):
+def columns_of(source: Any, module: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     with reading(source):
         return module.kinds(opened(source, module))
 
 
-def opened(source, module):
+def opened(source: Any, module: Any) -> Any:
     """The source as a table of the engine."""
     paths = files(source)
     if paths is not None:
@@ -110,7 +116,7 @@ def _is_utf8(path):
     return True
 
 
-def fold(module, table, kernel):
+def fold(module: Any, table: Any, kernel: Any) -> "Drawn | GroupState":
     """The kernel's state of the whole table."""
     if module.CLUSTER:
         return module.fold(table, kernel)

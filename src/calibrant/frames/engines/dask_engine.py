@@ -1,6 +1,15 @@
 """Dask: the kernel on each partition, states added up in a tree. Never its reductions over columns, which are silently wrong."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 from calibrant._support.extras import import_extra
+
+if TYPE_CHECKING:
+    from calibrant.frames.apply import Transform
+    from calibrant.frames.sample import Drawn
+    from calibrant.frames.state import GroupState
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
 
@@ -8,12 +17,12 @@ CLUSTER, READS = True, ("dask", "dask_expr")
 FEATURE = "engine='dask'"
 
 
-def open_files(paths):
+def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files, nothing read yet."""
     return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(list(paths))
 
 
-def kinds(table):
+def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     from calibrant.frames.engines import arrow_engine
 
@@ -23,7 +32,7 @@ def kinds(table):
     return {name: kinds.get(name, "other") for name in table.columns}
 
 
-def fold(table, kernel):
+def fold(table: Any, kernel: Any) -> "Drawn | GroupState":
     """The state of the whole table."""
     delayed = import_extra("dask", FEATURE, "dask").delayed
     states = [delayed(_partial)(part, kernel) for part in table[kernel.layout.needed].to_delayed()]
@@ -32,7 +41,7 @@ def fold(table, kernel):
     return states[0].compute() if states else kernel.empty()
 
 
-def apply(table, transform, output):
+def apply(table: Any, transform: "Transform", output: Path) -> None:
     """Write the transformed table as a folder of Parquet files."""
     after = transform(_arrow(_first_rows(table)))
     # The schema is said, as Dask cannot infer that of lists.

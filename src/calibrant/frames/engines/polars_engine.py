@@ -1,5 +1,8 @@
 """Polars: the embedded default; streams files of any size."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from calibrant._support.extras import import_extra
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
@@ -9,18 +12,18 @@ __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 CLUSTER, READS = False, ("polars",)
 
 
-def open_files(paths):
+def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files, nothing read yet."""
     polars = import_extra("polars", "engine='polars'", "frames")
     return polars.scan_parquet(paths, glob=False, hive_partitioning=hive_root(paths) is not None)
 
 
-def kinds(table):
+def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     return {name: "list" if type.is_nested() else "other" for name, type in table.lazy().collect_schema().items()}
 
 
-def batches(table, columns=None, ordered=False):
+def batches(table: Any, columns: Any = None, ordered: bool = False) -> Iterator[Any]:
     """Arrow record batches of the columns (None: all)."""
     import polars as pl
 

@@ -1,6 +1,7 @@
 """Ray Data: the kernel in map_batches; each batch sends back one state."""
 
 import pickle
+from typing import Any
 
 from calibrant._support.extras import import_extra
 
@@ -10,12 +11,12 @@ CLUSTER, READS = True, ("ray",)
 FEATURE = "engine='ray'"
 
 
-def open_files(paths):
+def open_files(paths: Any) -> Any:
     """The table of these Parquet files, nothing read yet."""
     return import_extra("ray.data", FEATURE, "ray").read_parquet(list(paths))
 
 
-def kinds(table):
+def kinds(table: Any) -> Any:
     """Each column's name -> "list" or "other"."""
     schema = table.schema()
     return {
@@ -24,7 +25,7 @@ def kinds(table):
     }
 
 
-def fold(table, kernel):
+def fold(table: Any, kernel: Any) -> Any:
     """The state of the whole table."""
 
     def partial(block):
@@ -39,7 +40,7 @@ def fold(table, kernel):
     return out
 
 
-def apply(table, transform, output):
+def apply(table: Any, transform: Any, output: Any) -> None:
     """Write the transformed table as a folder of Parquet files."""
     import_extra("ray", FEATURE, "ray")
 

@@ -1,6 +1,7 @@
 """Spark: the kernel inside mapInArrow; each partition sends back one state. Set PYSPARK_PYTHON to this environment's python."""
 
 import pickle
+from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant.frames.engines.hive import hive_root
@@ -12,19 +13,19 @@ FEATURE = "engine='spark'"
 MERGING_TASKS = 4
 
 
-def open_files(paths):
+def open_files(paths: Any) -> Any:
     """The table of these Parquet files, nothing read yet."""
     sql = import_extra("pyspark.sql", FEATURE, "spark")
     reader, root = sql.SparkSession.builder.getOrCreate().read, hive_root(paths)
     return (reader if root is None else reader.option("basePath", root)).parquet(*paths)
 
 
-def kinds(table):
+def kinds(table: Any) -> Any:
     """Each column's name -> "list" or "other"."""
     return {f.name: "list" if f.dataType.typeName() == "array" else "other" for f in table.schema.fields}
 
 
-def fold(table, kernel):
+def fold(table: Any, kernel: Any) -> Any:
     """The state of the whole table: what comes back is written by our own code on the workers, as Spark's own tasks are."""
 
     def partial(batches):
@@ -45,7 +46,7 @@ def _packed(state):
     return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
 
 
-def apply(table, transform, output):
+def apply(table: Any, transform: Any, output: Any) -> None:
     """Write the transformed table as a folder of Parquet files."""
     import_extra("pyspark", FEATURE, "spark")
     from calibrant.frames.engines.spark_types import schema_after

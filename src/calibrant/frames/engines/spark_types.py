@@ -1,11 +1,13 @@
 """The schema of a Spark frame once its predictions have been calibrated."""
 
+from typing import Any
+
 from calibrant._support.extras import import_extra
 
 __all__ = ["schema_after"]
 
 
-def schema_after(table, transform):
+def schema_after(table: Any, transform: Any) -> Any:
     """Other columns as they were, probabilities and confidence as doubles."""
     types = import_extra("pyspark.sql.types", "engine='spark'", "spark")
     fields = []

@@ -12,7 +12,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability_curve import target_pair
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["ConfidenceHistogram", "confidence_histogram"]
 
@@ -38,8 +38,8 @@ def _of(record: Predictions, *, target: Any = "answer", n_bins: int = 20) -> Con
 
 @on_record(_of)
 def confidence_histogram(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None, classes:
-    ArrayLike | None = None, inputs: str = "probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> ConfidenceHistogram:  # fmt: skip
     """Count right and wrong predictions in bins of the confidence.
 

@@ -13,7 +13,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["IsotonicCurve", "isotonic_curve"]
 
@@ -43,7 +43,7 @@ def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_d
 @on_record(_of)
 def isotonic_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> IsotonicCurve:  # fmt: skip
     """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
 

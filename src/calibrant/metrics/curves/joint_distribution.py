@@ -1,6 +1,7 @@
 """True against predicted classes: the joint counts, normalised by the true or by the predicted class."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +10,7 @@ from calibrant._support.extras import import_extra
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["JointDistribution", "joint_distribution"]
 
@@ -37,11 +38,11 @@ class JointDistribution:
         r"""Reverse confusion matrix: P(true | predicted), columns sum to 1; its diagonal is Conf\ :sub:`1`; nan where never predicted."""
         return _shares(self.counts, self.counts.sum(axis=0, keepdims=True))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, list[Any]]:
         """Classes and counts as lists, ready for JSON."""
         return {"classes": self.classes.tolist(), "counts": self.counts.tolist()}
 
-    def frame(self, normalise=None):
+    def frame(self, normalise: str | None = None) -> Any:
         """As a pandas data frame, rows true and columns predicted; ``normalise`` is None, "true" or "predicted"."""
         tables = {None: self.counts, "true": self.by_true, "predicted": self.by_predicted}
         if normalise not in tables:
@@ -59,8 +60,8 @@ def _of(record: Predictions) -> JointDistribution:
 
 @on_record(_of)
 def joint_distribution(
-    y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str =
-    "probability"
+    y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> JointDistribution:  # fmt: skip
     r"""How often each class was true and each was predicted, together.
 

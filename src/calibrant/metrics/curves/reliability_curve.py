@@ -1,7 +1,7 @@
 """The reliability curve: accuracy against confidence, bin by bin, with bands."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["ReliabilityCurve", "pair_curve", "reliability_curve"]
 
@@ -76,8 +76,9 @@ def _of(
 
 @on_record(_of)
 def reliability_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level:
-    float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 15, strategy: Literal["width", "mass"] = "width",
+    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> ReliabilityCurve:  # fmt: skip
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
 

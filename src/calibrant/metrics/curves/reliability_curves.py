@@ -1,5 +1,7 @@
 """Reliability curves of many classes: the top label's and those of the worst classes."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -7,7 +9,7 @@ from calibrant._kernels import bins
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, pair_curve, reliability_curve
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["reliability_curves"]
 
@@ -25,8 +27,9 @@ def _of(
 
 @on_record(_of)
 def reliability_curves(
-    y_true: ArrayLike, P: ArrayLike, *, worst: int = 3, n_bins: int = 15, strategy: str = "width", band: str = "wilson",
-    level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
+    y_true: ArrayLike, P: ArrayLike, *, worst: int = 3, n_bins: int = 15, strategy: Literal["width", "mass"] = "width",
+    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> dict[str, ReliabilityCurve]:  # fmt: skip
     """The top label's reliability curve, and those of the classes whose probabilities are worst calibrated.
 

@@ -10,7 +10,7 @@ from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve"]
 
@@ -35,7 +35,7 @@ def _of(record: Predictions, *, level: float = 0.95) -> RiskCoverageCurve:
 @on_record(_of)
 def risk_coverage_curve(
     y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: str = "probability"
+    inputs: Inputs = "probability",
 ) -> RiskCoverageCurve:  # fmt: skip
     """Share of wrong predictions among those of at least each confidence.
 

@@ -13,7 +13,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["SmoothCurve", "smooth_curve"]
 
@@ -59,7 +59,7 @@ def _of(
 @on_record(_of)
 def smooth_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability"
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> SmoothCurve:  # fmt: skip
     r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected at 0 and 1.
 

@@ -27,8 +27,8 @@ class Accuracy(MeanMetric):
 
     name: ClassVar[str] = "accuracy"
     key: ClassVar[str] = "accuracy"
-    direction: ClassVar = "maximize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
 
     def _losses(self, record):
@@ -38,4 +38,4 @@ class Accuracy(MeanMetric):
         return intervals.wilson(totals[..., 1], totals[..., 0], level)
 
 
-accuracy = Accuracy()
+accuracy: Accuracy = Accuracy()

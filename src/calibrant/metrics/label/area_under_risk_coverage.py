@@ -33,8 +33,8 @@ class AreaUnderRiskCoverage(WholeMetric):
 
     name: ClassVar[str] = "AURC"
     key: ClassVar[str] = "aurc"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
 
     def _value(self, record):
@@ -42,4 +42,4 @@ class AreaUnderRiskCoverage(WholeMetric):
         return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
 
 
-area_under_risk_coverage = AreaUnderRiskCoverage()
+area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()

@@ -1,5 +1,6 @@
 """How well the confidence ranks right predictions above wrong ones."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,10 +35,10 @@ class ConfidenceAuroc(WholeMetric):
 
     name: ClassVar[str] = "AUROC of the confidence"
     key: ClassVar[str] = "confidence_auroc"
-    direction: ClassVar = "maximize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
-    exceptions: ClassVar = {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"}
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"}
 
     def _value(self, record):
         right, wrong = _placements(record)
@@ -71,4 +72,4 @@ def _variance_of_mean(values, weight):
     return weight @ (centred * centred) / n / max(n - 1.0, 1.0)
 
 
-confidence_auroc = ConfidenceAuroc()
+confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()

@@ -36,8 +36,8 @@ class CoverageAtRisk(WholeMetric):
 
     name: ClassVar[str] = "coverage at risk"
     key: ClassVar[str] = "coverage_at_risk"
-    direction: ClassVar = "maximize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
 
     @classmethod
@@ -55,4 +55,4 @@ class CoverageAtRisk(WholeMetric):
         return float(covered[within[-1]] / covered[-1]) if len(within) else 0.0
 
 
-coverage_at_risk = CoverageAtRisk()
+coverage_at_risk: CoverageAtRisk = CoverageAtRisk()

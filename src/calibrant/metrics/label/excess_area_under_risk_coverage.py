@@ -1,5 +1,6 @@
 """Area under the risk-coverage curve above that of a perfect ranking."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,9 +32,9 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
 
     name: ClassVar[str] = "E-AURC"
     key: ClassVar[str] = "excess_aurc"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
-    exceptions: ClassVar = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}
 
     def _value(self, record):
         _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
@@ -41,4 +42,4 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
         return min(max(excess, 0.0), 1.0)
 
 
-excess_area_under_risk_coverage = ExcessAreaUnderRiskCoverage()
+excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()

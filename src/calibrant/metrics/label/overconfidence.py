@@ -31,8 +31,8 @@ class Overconfidence(RatioMetric):
 
     name: ClassVar[str] = "overconfidence"
     key: ClassVar[str] = "overconfidence"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0
 
     def _parts(self, record):
@@ -40,4 +40,4 @@ class Overconfidence(RatioMetric):
         return record.confidence * wrong, wrong
 
 
-overconfidence = Overconfidence()
+overconfidence: Overconfidence = Overconfidence()

@@ -1,5 +1,6 @@
 """Mean doubt, 1 - confidence, of the predictions that are right."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,13 +32,15 @@ class Underconfidence(RatioMetric):
 
     name: ClassVar[str] = "underconfidence"
     key: ClassVar[str] = "underconfidence"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0
-    exceptions: ClassVar = {"perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"}
+    exceptions: ClassVar[Mapping[str, str]] = {
+        "perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"
+    }
 
     def _parts(self, record):
         return (1.0 - record.confidence) * record.correct, record.correct
 
 
-underconfidence = Underconfidence()
+underconfidence: Underconfidence = Underconfidence()

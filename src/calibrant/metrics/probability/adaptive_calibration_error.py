@@ -46,8 +46,8 @@ class AdaptiveCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "ACE"
     key: ClassVar[str] = "ace"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -73,4 +73,4 @@ class AdaptiveCalibrationError(WholeMetric):
         return float(np.mean(np.abs(total - hits) / mass))
 
 
-adaptive_calibration_error = AdaptiveCalibrationError()
+adaptive_calibration_error: AdaptiveCalibrationError = AdaptiveCalibrationError()

@@ -36,8 +36,8 @@ class BrierScore(MeanMetric):
 
     name: ClassVar[str] = "Brier score"
     key: ClassVar[str] = "brier_score"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 2.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
@@ -63,4 +63,4 @@ class BrierScore(MeanMetric):
         return 0.5 * loss if self.scale_by_half else loss
 
 
-brier_score = BrierScore()
+brier_score: BrierScore = BrierScore()

@@ -33,15 +33,15 @@ class BinnedCalibrationError(Metric):
     strategy: Literal["width", "mass"] = "width"
     norm: Literal[1, 2, "max"] = 1
 
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(strategy="mass"), cls(norm=2), cls(norm="max", n_bins=5)]
 
     @property
-    def mergeable(self):
+    def mergeable(self) -> bool:
         return self.strategy == "width"
 
     def _check(self):

@@ -48,15 +48,15 @@ class CalibrationIntercept(PairMetric):
 
     name: ClassVar[str] = "calibration intercept"
     key: ClassVar[str] = "calibration_intercept"
-    direction: ClassVar = "none"
-    range: ClassVar = (float("-inf"), float("inf"))
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="answer")]
 
     @property
-    def exceptions(self):
+    def exceptions(self) -> dict[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
         alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
         return {**dict.fromkeys(alike, NOT_DEFINED), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
@@ -83,4 +83,4 @@ def _found(score, hit, weight):
     return found
 
 
-calibration_intercept = CalibrationIntercept()
+calibration_intercept: CalibrationIntercept = CalibrationIntercept()

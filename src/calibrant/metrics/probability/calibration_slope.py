@@ -49,15 +49,15 @@ class CalibrationSlope(PairMetric):
 
     name: ClassVar[str] = "calibration slope"
     key: ClassVar[str] = "calibration_slope"
-    direction: ClassVar = "none"
-    range: ClassVar = (float("-inf"), float("inf"))
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="answer")]
 
     @property
-    def exceptions(self):
+    def exceptions(self) -> dict[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, or the scores separate them."""
         names = ("one_row", "constant_scores", "exact_zero_and_one") + (("one_class_only",) if self.target == "event" else ())
         return dict.fromkeys(names, NOT_DEFINED)
@@ -77,4 +77,4 @@ class CalibrationSlope(PairMetric):
         return Interval(value, float(low), float(high), level, "analytic", n)
 
 
-calibration_slope = CalibrationSlope()
+calibration_slope: CalibrationSlope = CalibrationSlope()

@@ -51,4 +51,4 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
         return [(P[:, k], (record.labels == k).astype(np.float64)) for k in range(record.n_classes)]
 
 
-classwise_calibration_error = ClasswiseCalibrationError()
+classwise_calibration_error: ClasswiseCalibrationError = ClasswiseCalibrationError()

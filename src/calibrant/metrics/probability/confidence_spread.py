@@ -36,8 +36,8 @@ class ConfidenceSpread(Metric):
 
     name: ClassVar[str] = "confidence spread"
     key: ClassVar[str] = "confidence_spread"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, 0.5)
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 0.5)
 
     def _totals(self, record):
         s, w = record.confidence, record.weights
@@ -51,4 +51,4 @@ class ConfidenceSpread(Metric):
         return float(np.sqrt(variance)) if variance > ROUNDING else 0.0
 
 
-confidence_spread = ConfidenceSpread()
+confidence_spread: ConfidenceSpread = ConfidenceSpread()

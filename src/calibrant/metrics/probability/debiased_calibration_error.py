@@ -66,7 +66,7 @@ class DebiasedCalibrationError(BinnedCalibrationError):
         return [cls(), cls(norm=1, target="event"), cls(strategy="width", n_bins=10)]
 
     @property
-    def binary_only(self):
+    def binary_only(self) -> Any:
         return self.target == "event"
 
     def _check(self):
@@ -106,4 +106,4 @@ def _mean_absolute(mean, spread):
     return np.where(spread > 0.0, folded, np.abs(mean))
 
 
-debiased_calibration_error = DebiasedCalibrationError()
+debiased_calibration_error: DebiasedCalibrationError = DebiasedCalibrationError()

@@ -48,4 +48,4 @@ class ExpectedCalibrationError(BinnedCalibrationError):
         return [(record.confidence, record.correct)]
 
 
-expected_calibration_error = ExpectedCalibrationError()
+expected_calibration_error: ExpectedCalibrationError = ExpectedCalibrationError()

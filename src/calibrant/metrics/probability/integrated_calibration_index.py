@@ -58,8 +58,8 @@ class IntegratedCalibrationIndex(PairMetric):
     quantile: float | None = None
     span: float = 0.75
 
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def name(self) -> str:
@@ -103,6 +103,6 @@ class IntegratedCalibrationIndex(PairMetric):
         return value
 
 
-integrated_calibration_index = IntegratedCalibrationIndex()
-calibration_e50 = IntegratedCalibrationIndex(quantile=0.5)
-calibration_e90 = IntegratedCalibrationIndex(quantile=0.9)
+integrated_calibration_index: IntegratedCalibrationIndex = IntegratedCalibrationIndex()
+calibration_e50: IntegratedCalibrationIndex = IntegratedCalibrationIndex(quantile=0.5)
+calibration_e90: IntegratedCalibrationIndex = IntegratedCalibrationIndex(quantile=0.9)

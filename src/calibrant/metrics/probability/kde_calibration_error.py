@@ -54,8 +54,8 @@ class KdeCalibrationError(PairMetric):
 
     name: ClassVar[str] = "KDE-ECE"
     key: ClassVar[str] = "kde_ece"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -86,4 +86,4 @@ class KdeCalibrationError(PairMetric):
         return min(float((mass @ gap**self.norm / mass.sum()) ** (1.0 / self.norm)), 1.0)
 
 
-kde_calibration_error = KdeCalibrationError()
+kde_calibration_error: KdeCalibrationError = KdeCalibrationError()

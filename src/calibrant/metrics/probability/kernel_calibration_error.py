@@ -1,5 +1,6 @@
 """Kernel calibration error of whole probability vectors."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -48,10 +49,10 @@ class KernelCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "SKCE"
     key: ClassVar[str] = "skce"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (-2.0, 2.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
     compares_rows: ClassVar[bool] = True
-    exceptions: ClassVar = {"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"}
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"}
 
     @classmethod
     def _examples(cls):
@@ -91,4 +92,4 @@ class KernelCalibrationError(WholeMetric):
         return Interval(value, float(max(low, -2.0)), float(min(high, 2.0)), level, "analytic", float(n))
 
 
-kernel_calibration_error = KernelCalibrationError()
+kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()

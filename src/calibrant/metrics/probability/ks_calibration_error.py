@@ -42,8 +42,8 @@ class KsCalibrationError(PairMetric):
 
     name: ClassVar[str] = "KS calibration error"
     key: ClassVar[str] = "ks_error"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
@@ -53,4 +53,4 @@ class KsCalibrationError(PairMetric):
         return min(float(np.abs(sums[last_of_run]).max() / weight.sum()), 1.0)
 
 
-ks_calibration_error = KsCalibrationError()
+ks_calibration_error: KsCalibrationError = KsCalibrationError()

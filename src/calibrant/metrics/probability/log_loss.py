@@ -36,8 +36,8 @@ class LogLoss(MeanMetric):
 
     name: ClassVar[str] = "log loss"
     key: ClassVar[str] = "log_loss"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
@@ -64,4 +64,4 @@ def _block_losses(block):
     return out
 
 
-log_loss = LogLoss()
+log_loss: LogLoss = LogLoss()

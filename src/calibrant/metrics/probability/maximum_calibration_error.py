@@ -49,4 +49,4 @@ class MaximumCalibrationError(ExpectedCalibrationError):
         return [cls(), cls(strategy="mass", n_bins=5)]
 
 
-maximum_calibration_error = MaximumCalibrationError()
+maximum_calibration_error: MaximumCalibrationError = MaximumCalibrationError()

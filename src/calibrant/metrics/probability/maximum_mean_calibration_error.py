@@ -47,8 +47,8 @@ class MaximumMeanCalibrationError(PairMetric):
 
     name: ClassVar[str] = "MMCE"
     key: ClassVar[str] = "mmce"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -68,4 +68,4 @@ class MaximumMeanCalibrationError(PairMetric):
         return min(float(np.sqrt(max(total, 0.0)) / weight.sum()), 1.0)
 
 
-maximum_mean_calibration_error = MaximumMeanCalibrationError()
+maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibrationError()

@@ -53,4 +53,4 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
         return [(record.probabilities[:, 1], (record.labels == 1).astype(np.float64))]
 
 
-positive_class_calibration_error = PositiveClassCalibrationError()
+positive_class_calibration_error: PositiveClassCalibrationError = PositiveClassCalibrationError()

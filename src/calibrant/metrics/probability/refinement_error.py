@@ -48,11 +48,11 @@ class RefinementError(PairMetric):
 
     name: ClassVar[str] = "refinement error"
     key: ClassVar[str] = "refinement_error"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
-    def exceptions(self):
+    def exceptions(self) -> dict[str, str]:
         """Certain and wrong every time is as well refined, for the top label, as certain and right: recalibration mends it."""
         return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "answer" else {}
 
@@ -76,4 +76,4 @@ class RefinementError(PairMetric):
         return super()._interval(record, level, "bootstrap" if method == "auto" else method, n_resamples, random_state)
 
 
-refinement_error = RefinementError()
+refinement_error: RefinementError = RefinementError()

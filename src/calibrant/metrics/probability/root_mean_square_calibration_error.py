@@ -49,4 +49,4 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError):
         return [cls(), cls(strategy="mass", n_bins=5)]
 
 
-root_mean_square_calibration_error = RootMeanSquareCalibrationError()
+root_mean_square_calibration_error: RootMeanSquareCalibrationError = RootMeanSquareCalibrationError()

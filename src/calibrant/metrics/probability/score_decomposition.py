@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.deprecation import renamed_value
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import read
+from calibrant.predictions import Inputs, read
 
 __all__ = ["ScoreDecomposition", "brier_decomposition", "corp", "log_loss_decomposition"]
 
@@ -36,7 +37,8 @@ class ScoreDecomposition:
 
 
 def brier_decomposition(
-    y_true, P, *, target="classes", sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "classes", sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> ScoreDecomposition:  # fmt: skip
     r"""The Brier score as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
 
@@ -86,7 +88,8 @@ def brier_decomposition(
 
 
 def log_loss_decomposition(
-    y_true, P, *, target="answer", sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> ScoreDecomposition:  # fmt: skip
     """The log loss of one probability as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
 
@@ -143,7 +146,7 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     return ScoreDecomposition(*(float(sum(column)) for column in zip(*parts, strict=True)))
 
 
-def corp(score, hit, weight, kind):
+def corp(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, kind: str) -> tuple[float, float, float, float]:
     """(score, miscalibration, discrimination, uncertainty) of the "brier" score or the "log_loss"."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)

@@ -49,8 +49,8 @@ class SmoothCalibrationError(PairMetric):
 
     name: ClassVar[str] = "smooth ECE"
     key: ClassVar[str] = "smooth_ece"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _pair_value(self, score, hit, weight):
         smoothed = gaussian_smoother(deposit(score, weight * (hit - score) / weight.sum(), CELLS))
@@ -64,4 +64,4 @@ class SmoothCalibrationError(PairMetric):
         return float(brentq(excess, 1e-9, 1.0, xtol=1e-13)) if excess(1.0) < 0.0 else 1.0
 
 
-smooth_calibration_error = SmoothCalibrationError()
+smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()

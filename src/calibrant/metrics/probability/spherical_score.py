@@ -32,8 +32,8 @@ class SphericalScore(MeanMetric):
 
     name: ClassVar[str] = "spherical score"
     key: ClassVar[str] = "spherical_score"
-    direction: ClassVar = "maximize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
@@ -46,4 +46,4 @@ def _block_scores(block):
     return P[np.arange(len(block)), block.labels] / np.sqrt(np.einsum("nk,nk->n", P, P))
 
 
-spherical_score = SphericalScore()
+spherical_score: SphericalScore = SphericalScore()

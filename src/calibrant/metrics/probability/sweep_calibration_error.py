@@ -52,8 +52,8 @@ class SweepCalibrationError(PairMetric):
 
     name: ClassVar[str] = "ECE-sweep"
     key: ClassVar[str] = "sweep_ece"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -79,4 +79,4 @@ class SweepCalibrationError(PairMetric):
         return min(float((best[:, 0] @ gap**self.norm / best[:, 0].sum()) ** (1.0 / self.norm)), 1.0)
 
 
-sweep_calibration_error = SweepCalibrationError()
+sweep_calibration_error: SweepCalibrationError = SweepCalibrationError()

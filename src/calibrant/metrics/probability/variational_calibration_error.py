@@ -1,6 +1,7 @@
 """Variational calibration error: how much a recalibration, fitted out of fold, says is wrong."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -57,9 +58,9 @@ class VariationalCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "variational calibration error"
     key: ClassVar[str] = "variational_error"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (-2.0, 2.0)
-    exceptions: ClassVar = {"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"}
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"}
 
     @classmethod
     def _examples(cls):
@@ -105,4 +106,4 @@ class VariationalCalibrationError(WholeMetric):
         return Interval(mean, max(low, self.range[0]), min(high, self.range[1]), level, "analytic", n)
 
 
-variational_calibration_error = VariationalCalibrationError()
+variational_calibration_error: VariationalCalibrationError = VariationalCalibrationError()

@@ -34,8 +34,8 @@ class CoefficientOfVariation(RegressionSumMetric):
 
     name: ClassVar[str] = "c_v"
     key: ClassVar[str] = "c_v"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     def _columns(self, record):
         square = np.square(record.std)
@@ -61,4 +61,4 @@ class CoefficientOfVariation(RegressionSumMetric):
         return np.maximum(low, 0.0), high
 
 
-coefficient_of_variation = CoefficientOfVariation()
+coefficient_of_variation: CoefficientOfVariation = CoefficientOfVariation()

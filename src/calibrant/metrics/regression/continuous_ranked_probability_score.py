@@ -33,8 +33,8 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
 
     name: ClassVar[str] = "CRPS"
     key: ClassVar[str] = "crps"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = 1
@@ -58,4 +58,4 @@ def _block_losses(block):
     return 2.0 * np.mean(np.where(gap < 0.0, levels - 1.0, levels) * gap, axis=1)
 
 
-continuous_ranked_probability_score = ContinuousRankedProbabilityScore()
+continuous_ranked_probability_score: ContinuousRankedProbabilityScore = ContinuousRankedProbabilityScore()

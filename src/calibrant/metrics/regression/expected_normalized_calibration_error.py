@@ -1,14 +1,16 @@
 """ENCE: how far the error in each bin of predicted standard deviation is from what was predicted there."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.errors import InputError
+from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.regression.spread_metric import SpreadMetric
 
@@ -53,7 +55,10 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
     name: ClassVar[str] = "ENCE"
     key: ClassVar[str] = "ence"
 
-    def null(self, mean, std=None, *, sample_weight=None, level=0.95, n_draws=1000, random_state=0, **options) -> Interval:
+    def null(
+        self, mean: np.ndarray | Forecast, std: np.ndarray | None = None, *, sample_weight: ArrayLike | None = None, level: float = 0.95,
+        n_draws: int = 1000, random_state: int = 0, **options: Any,
+    ) -> Interval:  # fmt: skip
         """What a perfect model with these standard deviations would show: the mean ENCE under N(mean, std), from 0 to its upper quantile.
 
         Parameters
@@ -76,7 +81,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
             raise InputError(f"null takes one output; got forecasts of shape {record.forecast.shape}; call it for each column.")
         return self.with_options(**options).null_of(record, level=level, n_draws=n_draws, random_state=random_state)
 
-    def null_of(self, record, *, level=0.95, n_draws=1000, random_state=0) -> Interval:
+    def null_of(self, record: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0) -> Interval:
         """``null`` for the forecasts of a record that has been read already."""
         weight, spread = record.weights, record.std
         group, mass, variance, _ = spread_bins(spread, spread * spread, weight, enough_bins(self.n_bins, weight.sum()))
@@ -94,4 +99,4 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
         return np.ones(gap.shape), gap[..., None, :]
 
 
-expected_normalized_calibration_error = ExpectedNormalizedCalibrationError()
+expected_normalized_calibration_error: ExpectedNormalizedCalibrationError = ExpectedNormalizedCalibrationError()

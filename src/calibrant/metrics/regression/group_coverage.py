@@ -1,8 +1,11 @@
 """Coverage of intervals in each group, with its interval."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.intervals import wilson
 from calibrant.contracts.columns import Record
@@ -25,7 +28,10 @@ class GroupCoverage(Record):
     width: np.ndarray
 
 
-def group_coverage(y_true, mean, std=None, *, groups, level=0.9, band=0.95, sample_weight=None) -> GroupCoverage:
+def group_coverage(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, groups: Sequence[str], level: float = 0.9, band: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> GroupCoverage:  # fmt: skip
     """Share of the outcomes inside their central intervals, group by group.
 
     Parameters

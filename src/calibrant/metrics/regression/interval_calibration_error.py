@@ -43,8 +43,8 @@ class IntervalCalibrationError(GapMetric):
 
     name: ClassVar[str] = "interval calibration error"
     key: ClassVar[str] = "interval_calibration_error"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -79,4 +79,4 @@ class IntervalCalibrationError(GapMetric):
         return self._sums(record, group, n_groups)[:, None]
 
 
-interval_calibration_error = IntervalCalibrationError()
+interval_calibration_error: IntervalCalibrationError = IntervalCalibrationError()

@@ -36,8 +36,8 @@ class IntervalCoverage(RegressionMeanMetric):
 
     name: ClassVar[str] = "PICP"
     key: ClassVar[str] = "coverage"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, 1.0)
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _check(self):
         if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
@@ -48,4 +48,4 @@ class IntervalCoverage(RegressionMeanMetric):
         return ((low <= record.y) & (record.y <= high)).astype(np.float64)
 
 
-interval_coverage = IntervalCoverage()
+interval_coverage: IntervalCoverage = IntervalCoverage()

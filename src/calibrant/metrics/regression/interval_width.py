@@ -35,8 +35,8 @@ class IntervalWidth(RegressionMeanMetric):
 
     name: ClassVar[str] = "MPIW"
     key: ClassVar[str] = "width"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     degree: ClassVar[int | None] = 1
 
     def _check(self):
@@ -48,4 +48,4 @@ class IntervalWidth(RegressionMeanMetric):
         return high - low
 
 
-interval_width = IntervalWidth()
+interval_width: IntervalWidth = IntervalWidth()

@@ -28,8 +28,8 @@ class MeanAbsoluteError(RegressionMeanMetric):
 
     name: ClassVar[str] = "MAE"
     key: ClassVar[str] = "mae"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     needs_std: ClassVar[bool] = False
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = 1
@@ -38,4 +38,4 @@ class MeanAbsoluteError(RegressionMeanMetric):
         return np.abs(record.error)
 
 
-mean_absolute_error = MeanAbsoluteError()
+mean_absolute_error: MeanAbsoluteError = MeanAbsoluteError()

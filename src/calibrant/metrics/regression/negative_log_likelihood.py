@@ -30,8 +30,8 @@ class NegativeLogLikelihood(RegressionMeanMetric):
 
     name: ClassVar[str] = "NLL"
     key: ClassVar[str] = "nll"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (float("-inf"), float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = None
@@ -40,4 +40,4 @@ class NegativeLogLikelihood(RegressionMeanMetric):
         return -record.forecast.log_density(record.y)
 
 
-negative_log_likelihood = NegativeLogLikelihood()
+negative_log_likelihood: NegativeLogLikelihood = NegativeLogLikelihood()

@@ -36,8 +36,8 @@ class PinballLoss(RegressionMeanMetric):
 
     name: ClassVar[str] = "pinball loss"
     key: ClassVar[str] = "pinball_loss"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = 1
@@ -57,4 +57,4 @@ class PinballLoss(RegressionMeanMetric):
         return np.mean(np.where(gap < 0.0, levels - 1.0, levels) * gap, axis=1)
 
 
-pinball_loss = PinballLoss()
+pinball_loss: PinballLoss = PinballLoss()

@@ -1,7 +1,7 @@
 """Probability integral transforms, and tests that they are uniform."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,7 +74,9 @@ def pit_histogram(
     return _of(record, n_bins=n_bins, level=level)
 
 
-def pit_test(y_true, mean, std=None, *, method="ks") -> CalibrationTest:
+def pit_test(
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks"
+) -> CalibrationTest:
     """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated forecast.
 
     Parameters

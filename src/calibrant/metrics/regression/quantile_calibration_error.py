@@ -45,7 +45,7 @@ class QuantileCalibrationError(SpreadMetric):
 
     name: ClassVar[str] = "QCE"
     key: ClassVar[str] = "qce"
-    range: ClassVar = (0.0, 1.0)
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _check(self):
         super()._check()
@@ -69,4 +69,4 @@ class QuantileCalibrationError(SpreadMetric):
         return totals.sum(axis=-1)
 
 
-quantile_calibration_error = QuantileCalibrationError()
+quantile_calibration_error: QuantileCalibrationError = QuantileCalibrationError()

@@ -28,8 +28,8 @@ class RootMeanSquaredError(RootMeanMetric):
 
     name: ClassVar[str] = "RMSE"
     key: ClassVar[str] = "rmse"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     needs_std: ClassVar[bool] = False
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = 1
@@ -38,4 +38,4 @@ class RootMeanSquaredError(RootMeanMetric):
         return np.square(record.error)
 
 
-root_mean_squared_error = RootMeanSquaredError()
+root_mean_squared_error: RootMeanSquaredError = RootMeanSquaredError()

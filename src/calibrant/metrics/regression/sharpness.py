@@ -28,12 +28,12 @@ class Sharpness(RootMeanMetric):
 
     name: ClassVar[str] = "sharpness"
     key: ClassVar[str] = "sharpness"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     degree: ClassVar[int | None] = 1
 
     def _losses(self, record):
         return np.square(record.std)
 
 
-sharpness = Sharpness()
+sharpness: Sharpness = Sharpness()

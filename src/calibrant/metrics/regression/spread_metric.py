@@ -32,8 +32,8 @@ class SpreadMetric(GapMetric):
     n_bins: int = 10
     cells: int = 0
 
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     @classmethod
     def _examples(cls):

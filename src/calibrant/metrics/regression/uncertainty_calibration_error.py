@@ -46,4 +46,4 @@ class UncertaintyCalibrationError(SpreadMetric):
         return sums[..., 0], sums[..., None, :, 1]
 
 
-uncertainty_calibration_error = UncertaintyCalibrationError()
+uncertainty_calibration_error: UncertaintyCalibrationError = UncertaintyCalibrationError()

@@ -1,9 +1,13 @@
 """What a test of calibration says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from calibrant.errors import InputError
-from calibrant.predictions import read
+from calibrant.predictions import Predictions, read
 
 __all__ = ["CalibrationTest", "read_labelled"]
 
@@ -29,7 +33,9 @@ class CalibrationTest:
     n: float
 
 
-def read_labelled(y_true, P, sample_weight, classes, inputs):
+def read_labelled(
+    y_true: ArrayLike, P: ArrayLike, sample_weight: np.ndarray | None, classes: Sequence[int] | None, inputs: str
+) -> Predictions:
     """The record of predictions that must have labels."""
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
     if record.labels is None:

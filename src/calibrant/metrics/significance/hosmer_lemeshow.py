@@ -3,18 +3,21 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels import bins
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.predictions import Inputs
 
 __all__ = ["hosmer_lemeshow_test"]
 
 
 def hosmer_lemeshow_test(
-    y_true, P, *, n_bins=10, fitted=False, target: Any = "event", sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, n_bins: int = 10, fitted: bool = False, target: Any = "event",
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by observed against expected hits in bins of equal weight.
 

@@ -1,11 +1,13 @@
 """The kernel test of calibration, of whole probability vectors."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.calibration_kernel import distances, median_distance
 from calibrant._kernels.null_draws import null_generator
 from calibrant.errors import InputError
 from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.predictions import Inputs
 
 __all__ = ["kernel_calibration_test"]
 
@@ -13,8 +15,8 @@ DRAWS_AT_ONCE = 4_000_000
 
 
 def kernel_calibration_test(
-    y_true, P, *, bandwidth="median", n_draws=200, max_rows=2000, random_state=0,
-    sample_weight=None, classes=None, inputs="probability",
+    y_true: ArrayLike, P: ArrayLike, *, bandwidth: float | str = "median", n_draws: int = 200, max_rows: int = 2000, random_state: int = 0,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error (SKCE).
 

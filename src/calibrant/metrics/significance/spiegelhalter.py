@@ -3,16 +3,19 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.predictions import Inputs
 
 __all__ = ["spiegelhalter_test"]
 
 
 def spiegelhalter_test(
-    y_true, P, *, target: Any = "event", sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the Brier score against what it would be if the probabilities were true.
 

@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.predictions import Inputs
 
 __all__ = ["t_cal_test"]
 
@@ -17,7 +19,8 @@ FINEST = 18
 
 
 def t_cal_test(
-    y_true, P, *, target: Any = "answer", n_draws=500, random_state=0, sample_weight=None, classes=None, inputs="probability"
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_draws: int = 500, random_state: int = 0,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
 

@@ -1,5 +1,7 @@
 """What a reader should know before trusting the numbers on error bars, in plain words."""
 
+from typing import Any
+
 from calibrant.reporting.cautions import copied, shifted, small
 from calibrant.reporting.regression.quality import FEW
 
@@ -10,7 +12,7 @@ SHIFTS = {"std_shift": "The error bars are of other sizes", "mean_shift": "The p
 TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
 
 
-def cautions(found) -> list[str]:
+def cautions(found: dict[str, Any]) -> list[str]:
     """One sentence for each thing that makes the numbers on one output weaker than they look; ``found`` is from ``quality``."""
     return [
         *_leaks(found), *copied(found, "forecast and outcome"), *shifted(found, SHIFTS), *small(found["n"]), *_sparse(found),

@@ -1,11 +1,15 @@
 """What perfect error bars would show on the same rows, by chance alone."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant import metrics
 from calibrant.forecasts.normal import NormalForecast
+
+if TYPE_CHECKING:
+    from calibrant.forecasts.read import ForecastRecord
 
 __all__ = ["chance_errors"]
 
@@ -14,7 +18,7 @@ DRAWS, BUDGET = 200, 2e7
 LEVELS_DRAWS = 2000
 
 
-def chance_errors(record, *, level=0.975, random_state=0) -> dict:
+def chance_errors(record: "ForecastRecord", *, level: float = 0.975, random_state: int = 0) -> dict[str, dict[str, Any]]:
     """ENCE and interval calibration error where every outcome is drawn from its own forecast.
 
     Returns

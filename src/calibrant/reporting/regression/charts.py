@@ -1,5 +1,7 @@
 """The curves of one output as coordinates: error against predicted std, coverage of intervals, PIT; before and after in one drawing."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant.reporting.drawing import across, band, chart, linear, logarithmic, point, upward
@@ -10,7 +12,7 @@ __all__ = ["output_charts"]
 WIDE = 15.0
 
 
-def output_charts(part, number, after_name) -> list[dict]:
+def output_charts(part: dict[str, Any], number: int, after_name: str) -> list[dict[str, Any]]:
     """The charts of the ``number``-th output: keys ``reliability-0``, ``intervals-0`` and ``pit-0``."""
     found = [(when, curves) for when, curves in part["curves"].items() if curves is not None]
     named = {"before": "before", "after": f"after {after_name}"} if len(found) > 1 else {"before": "as predicted"}
@@ -104,4 +106,4 @@ def _rows(columns):
     return list(zip(*columns.values(), strict=True))
 
 
-KINDS = {"reliability": _reliability, "intervals": _intervals, "pit": _pit}
+KINDS: dict[Any, Any] = {"reliability": _reliability, "intervals": _intervals, "pit": _pit}

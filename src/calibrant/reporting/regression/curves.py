@@ -1,6 +1,9 @@
 """The curves of one output of forecasts as plain columns."""
 
+from typing import Any
+
 from calibrant._kernels.spread_bins import enough_bins
+from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.curves.interval_curve import interval_curve
 from calibrant.metrics.curves.real_std_curve import real_std_curve
 from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve
@@ -14,7 +17,7 @@ __all__ = ["curves"]
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 
-def curves(record, *, n_bins=10, level=0.95, random_state=0) -> dict:
+def curves(record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> dict[str, Any]:
     """reliability (error against predicted std), intervals (seen against claimed coverage), pit, real_std, coverage at levels."""
     bins = enough_bins(n_bins, record.weights.sum())
     return {

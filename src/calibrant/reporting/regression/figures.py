@@ -1,6 +1,7 @@
 """The figure of errors row by row: as SVG, with a text that can stand in for it and the table behind it."""
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ HEADS = {"n": "Rows", "std": "Predicted std", "real": "Error seen", "low": "Low"
          "reach_claimed": "Claimed"}  # fmt: skip
 
 
-def error_figure(part, number, after_name) -> dict:
+def error_figure(part: dict[str, Any], number: int, after_name: str) -> dict[str, Any]:
     """How far errors reach over the predicted std, after calibration where there is any: key, title, description, svg, columns, rows."""
     when = "before" if part["curves"]["after"] is None else "after"
     columns = {name: [np.inf if v is None else v for v in values] for name, values in part["curves"][when]["real_std"].items()}

@@ -1,5 +1,7 @@
 """What the page on error bars shows, beside the summary itself."""
 
+from typing import Any
+
 from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.regression.charts import output_charts
 from calibrant.reporting.regression.figures import error_figure
@@ -10,7 +12,7 @@ SECTIONS = (
     "header.html", "regression/trust.html", "regression/off.html", "regression/metrics.html", "regression/wrong.html",
     "regression/over_time.html", "choice.html", "method.html",
 )  # fmt: skip
-FORMS = {
+FORMS: dict[Any, Any] = {
     "NormalForecast": "mean and std", "QuantileForecast": "quantiles", "SampleForecast": "samples", "FrozenForecast": "distributions",
 }  # fmt: skip
 NOTES = (
@@ -29,10 +31,10 @@ def _signed(value):
 
 
 #: For numbers in units of y, of any size.
-FILTERS = {"number": _number, "signed": _signed}
+FILTERS: dict[Any, Any] = {"number": _number, "signed": _signed}
 
 
-def context(summary) -> dict:
+def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, charts by output, notes on the method, and filters for numbers of any size."""
     data, name = summary["data"], summary["calibrator"]["name"]
     outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""

@@ -1,8 +1,13 @@
 """Whether the numbers can be trusted at all: rows, repetitions, the standard deviations, outliers, and rows unlike the calibrated ones."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from calibrant.reporting.quality import distribution_shift
+
+if TYPE_CHECKING:
+    from calibrant.forecasts.read import ForecastRecord
 
 __all__ = ["FEW", "quality"]
 
@@ -14,7 +19,7 @@ TINY = 1e-2
 FAR = 5.0
 
 
-def quality(record, calibration=None) -> dict:
+def quality(record: "ForecastRecord", calibration: Any = None) -> dict[str, Any]:
     """What the rows of one output are like, as numbers; sentences about them are in ``cautions``.
 
     Parameters

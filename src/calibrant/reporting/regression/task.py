@@ -1,8 +1,10 @@
 """What a report on forecasts of a number has of its own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibrant import metrics
 from calibrant._kernels.bins import grouped_sums
@@ -25,7 +27,7 @@ from calibrant.reporting.task import Task
 __all__ = ["CLAIMED", "METRICS", "REGRESSION"]
 
 #: By key, in the order of the page: the name shown, and the metric.
-METRICS = {metric.key: (name, metric) for name, metric in (
+METRICS: dict[Any, Any] = {metric.key: (name, metric) for name, metric in (
     ("NLL", metrics.negative_log_likelihood),
     ("CRPS", metrics.continuous_ranked_probability_score),
     ("pinball loss", metrics.pinball_loss),
@@ -48,7 +50,9 @@ SORTS_RESAMPLES = 400
 CLAIMED = 0.9
 
 
-def read_rows(y, forecast, std, calibrator, *, sample_weight=None, outputs=None) -> tuple:
+def read_rows(
+    y: ArrayLike, forecast: Any, std: ArrayLike | None, calibrator: Any, *, sample_weight: ArrayLike | None = None, outputs: Any = None
+) -> tuple[Any, ...]:
     """The record, and the names of its outputs."""
     record = read_forecast(forecast, std, y, sample_weight=sample_weight)
     if record.y is None:
@@ -60,7 +64,7 @@ def read_rows(y, forecast, std, calibrator, *, sample_weight=None, outputs=None)
     return record, names
 
 
-def read_test(test, record) -> ForecastRecord:
+def read_test(test: Any, record: Any) -> ForecastRecord:
     """The record of the rows to measure on."""
     if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
         raise InputError("test must be (y_test, forecast_test) or (y_test, forecast_test, weight_test).")
@@ -71,7 +75,7 @@ def read_test(test, record) -> ForecastRecord:
     return read
 
 
-def measures(record, n_bins, n_resamples) -> list[Measure]:
+def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """All metrics, each with as many resamples as the rows allow."""
     return [Measure(m, _affordable(m, len(record), n_resamples), VIEWS.get(key, as_it_is), name) for key, (name, m) in METRICS.items()]
 
@@ -98,7 +102,7 @@ def _scores(record):
 
 
 #: Metrics of mean, std and outcome alone, and of std and normal score alone: their bootstrap needs no more of the forecasts.
-VIEWS = {
+VIEWS: dict[Any, Any] = {
     **dict.fromkeys(("ence", "uce", "c_v", "sharpness", "rmse"), _moments),
     **dict.fromkeys(("qce", "interval_calibration_error"), _scores),
 }

@@ -1,5 +1,7 @@
 """The report on error bars in one sentence, from the numbers alone."""
 
+from typing import Any
+
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration
 
@@ -19,7 +21,7 @@ WORDS = {
 }
 
 
-def verdict(scores, chance, quality, method, evaluation) -> Verdict:
+def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str) -> Verdict:
     """What the numbers say of the error bars of one output, and of the calibration, with a recommendation.
 
     Parameters
@@ -41,7 +43,7 @@ def verdict(scores, chance, quality, method, evaluation) -> Verdict:
     return Verdict(said, model, calibration)
 
 
-def overall(verdicts) -> Verdict:
+def overall(verdicts: Any) -> Any:
     """One verdict from {name of the output: its verdict}: that of the only one, or how many are of each kind."""
     if len(verdicts) == 1:
         return next(iter(verdicts.values()))

@@ -1,0 +1,32 @@
+"""How much of what calibrant offers has types a user's checker can read: ``python tools/typed_surface.py``.
+
+Pyright's ``--verifytypes`` goes through every public name; the exit code is 1 below ``LEAST`` of them, and what is missing is listed.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["LEAST", "main"]
+
+#: Of all public names, the share whose types must be known.
+LEAST = 0.95
+
+
+def main() -> int:
+    """Run pyright next to this interpreter, print the share and what is missing, return the exit code."""
+    pyright = Path(sys.executable).with_name("pyright")
+    command = [str(pyright), "--pythonpath", sys.executable, "--verifytypes", "calibrant", "--ignoreexternal", "--outputjson"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)["typeCompleteness"]
+    for symbol in found["symbols"]:
+        if symbol["isExported"] and (not symbol["isTypeKnown"] or symbol["isTypeAmbiguous"]):
+            said = symbol["diagnostics"][0]["message"].splitlines()[0] if symbol["diagnostics"] else "its type is not known"
+            print(f"{symbol['name']}: {said}")
+    share = found["completenessScore"]
+    print(f"{share:.1%} of the public names have known types; at least {LEAST:.0%} must.")
+    return 0 if share >= LEAST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
