@@ -23,7 +23,7 @@ __all__ = ["evaluate"]
 @table_options
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
-def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **tables: Any) -> None:
+def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **options: Any) -> None:
     """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).
@@ -40,7 +40,7 @@ def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: An
       calibrant evaluate forecasts.csv --by store
       calibrant evaluate "logs/*.parquet" --by model,day --resume sums.calibrant -o slices.parquet
     """
-    tables = Tables(**tables)
+    tables = Tables(**options)
     if tables.asked(source):
         if method is not None or calibrator is not None or target is not None:
             raise click.UsageError("--method, --target and --calibrator go with one file that is read whole; leave them out for tables.")

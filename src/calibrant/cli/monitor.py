@@ -33,7 +33,7 @@ MOST_SHOWN = 20
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 @click.pass_context
 def monitor(
-    ctx: Any, source: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any, **tables: Any
+    ctx: Any, source: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any, **options: Any
 ) -> None:
     """Watch the calibration of FILES over --time: an alarm with a stated rate of false ones, and advice.
 
@@ -46,7 +46,7 @@ def monitor(
       calibrant monitor "logs/*.parquet" --time when --by model --resume sums.calibrant --json
       calibrant monitor "logs/2026/*.parquet" --time when --reference "validation/*.parquet" --fail
     """
-    tables = Tables(**tables)
+    tables = Tables(**options)
     if tables.time is None:
         raise click.UsageError("name the column of times: --time when")
     if columns.weight is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._support.saving import Saved
@@ -36,9 +37,9 @@ class RowSample(Saved):
     labels: np.ndarray
     predicted: np.ndarray
     weight: np.ndarray
-    classes: list[int]
+    classes: Any
 
-    def __init__(self, probabilities: Any, labels: Any, predicted: Any, weight: Any, classes: Any) -> None:
+    def __init__(self, probabilities: Any, labels: Any, predicted: Any, weight: Any, classes: ArrayLike | None) -> None:
         self.probabilities, self.labels, self.predicted, self.weight, self.classes = probabilities, labels, predicted, weight, classes
 
     def __len__(self) -> int:

@@ -1,7 +1,7 @@
 """Sums by group and bin that add up over batches, files, days and machines."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 

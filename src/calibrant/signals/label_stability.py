@@ -1,9 +1,7 @@
 """How often the predicted label survives noise."""
 
-from typing import Self
-
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
