@@ -21,7 +21,7 @@ VANISHING = 2.0**-50
 FEW_REPETITIONS = 0.1
 #: The largest score in size: its square is a number still.
 LARGEST_SCORE = 1e100
-REPEAT = "weights mean repetition; multiply them by one number, so that they add up to the number of rows they stand for"
+REPEAT = "weights mean repetition; divide them by their mean, w / w.mean(), if the rows count once on average"
 
 
 def to_array(values: Any, name: str) -> np.ndarray:

@@ -38,11 +38,19 @@ def array_of(values: Iterable[Any]) -> np.ndarray:
 
 
 def encode_labels(
-    y: ArrayLike, classes: np.ndarray | None, n_rows: int | None, n_classes: int, *, name: str = "y", swapped_hint: bool = False
+    y: ArrayLike,
+    classes: np.ndarray | None,
+    n_rows: int | None,
+    n_classes: int,
+    *,
+    name: str = "y",
+    swapped_hint: bool = False,
+    positions: bool = True,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans. Returns (labels, classes).
 
-    Where no class is named by a number, whole numbers 0..K-1 are positions too; where one is, numbers are names.
+    Where no class is named by a number, whole numbers 0..K-1 are positions too, unless ``positions`` is False: nobody has said the order
+    of columns whose names were read off a table. Where a class is named by a number, numbers are names.
     """
     labels = _labels_1d(y, n_rows, name)
     if classes is None:
@@ -53,10 +61,10 @@ def encode_labels(
     unique, inverse = _unique(labels, name)
     codes = places(unique, classes)
     unknown = [u for u, c in zip(unique, codes, strict=True) if c < 0]
-    if len(unknown) == len(unique) and not any(map(is_number, classes)):
-        positions = _positions(labels, n_classes)
-        if positions is not None:
-            return positions, classes
+    if positions and len(unknown) == len(unique) and not any(map(is_number, classes)):
+        columns = _positions(labels, n_classes)
+        if columns is not None:
+            return columns, classes
     found = np.asarray(codes, dtype=np.intp)[inverse]
     if not unknown:
         return found, classes
@@ -64,7 +72,11 @@ def encode_labels(
         _refuse_positions(labels, n_classes, name, swapped_hint)
     raise InputError(
         f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}, first in row {int(np.argmax(found < 0))}; "
-        "add the missing ones to classes= or drop those rows."
+        + (
+            "write the labels as the columns are named."
+            if len(unknown) == len(unique)
+            else "add the missing ones to classes= or drop those rows."
+        )
     )
 
 

@@ -319,7 +319,9 @@ def read(
         values = _softmax.bounded_logits(values)
     labels = None
     if y is not None:
-        labels, known = encode_labels(y, known, len(values), values.shape[1], swapped_hint=_looks_like_labels(values, one_column))
+        labels, known = encode_labels(
+            y, known, len(values), values.shape[1], swapped_hint=_looks_like_labels(values, one_column), positions=classes is not None
+        )
     record = Predictions(
         values=values,
         kind=inputs,

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import calibrant as cb
 from calibrant._support import saving
-from calibrant.errors import InputError, SavedFileError
+from calibrant.errors import InputError, OldNameWarning, SavedFileError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
@@ -275,6 +276,36 @@ def test_files_of_format_version_1_stay_readable(name):
     expected = json.loads((GOLDEN / "saved-v1.json").read_text())[name]
     np.testing.assert_allclose(cal.predict_proba(P[:3]), expected["proba"], rtol=1e-12)
     assert [repr(c) for c in cal.classes_.tolist()] == expected["classes"]
+
+
+FIRST_EDITION = json.loads((GOLDEN / "first-edition" / "predictions.json").read_text())
+
+
+@pytest.mark.parametrize("name", FIRST_EDITION)
+def test_what_the_first_edition_saved_is_read_and_predicts_the_same(name):
+    """Made at 1c59415: calibrators of several parts, and parameters that have been renamed or added since."""
+    cal, expected = cb.load(GOLDEN / "first-edition" / f"{name}.calibrant"), FIRST_EDITION[name]
+    given = {"X": expected["X"]} if expected["X"] is not None else {}
+    np.testing.assert_allclose(cal.predict_proba(expected["P"], **given), expected["proba"], rtol=1e-9)
+    assert repr(clone(cal))
+
+
+def test_a_pickle_of_an_older_state_is_brought_up_to_date():
+    cal = cb.TemperatureScaling(objective="top_label").fit(P, Y)
+    state = {**vars(cal), "loss": "top_label"}
+    del state["objective"]
+    old = object.__new__(cb.TemperatureScaling)
+    old.__setstate__(state)
+    assert repr(old) == repr(cal)
+    assert old.predict_proba(P[:3]).tolist() == cal.predict_proba(P[:3]).tolist()
+
+
+def test_a_renamed_parameter_is_set_by_its_old_name_with_a_warning():
+    with pytest.warns(OldNameWarning, match="loss= is called objective="):
+        assert cb.TemperatureScaling().set_params(loss="nll").objective == "log_loss"
+    with pytest.warns(OldNameWarning):
+        wrapped = cb.PerClass(cb.TemperatureScaling()).set_params(calibrator__loss="top_label")
+    assert wrapped.calibrator.objective == "top_label"
 
 
 if __name__ == "__main__":  # python tests/_support/test_saving.py writes the golden files of this format version anew

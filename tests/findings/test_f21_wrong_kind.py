@@ -70,7 +70,11 @@ PLACES = {
     "check_metric": (testing.check_metric, NO_METRIC, "metric"),
     "check_state": (testing.check_state, NO_METRIC, "metric"),
 }  # fmt: skip
-CASES = [pytest.param(use, word, wrong, id=f"{place}-{wrong!r}") for place, (use, wrongs, word) in PLACES.items() for wrong in wrongs]
+CASES = [
+    pytest.param(use, word, wrong, id=f"{place}-{getattr(wrong, '__name__', repr(wrong))}")
+    for place, (use, wrongs, word) in PLACES.items()
+    for wrong in wrongs
+]
 
 
 @pytest.mark.parametrize(("use", "word", "wrong"), CASES)

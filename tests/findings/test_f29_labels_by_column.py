@@ -105,3 +105,14 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
 def test_f29_draws_without_spread_are_refused_in_words_of_draws(samples, message):
     with pytest.raises(InputError, match=message):
         cb.SampleForecast(samples)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1], [False, True, True]])
+def test_f29_nobody_has_said_the_order_of_columns_that_a_table_names(y):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"yes": [0.1, 0.8, 0.9], "no": [0.9, 0.2, 0.1]})
+    for use in (lambda: metrics.accuracy(y, frame), lambda: cb.TemperatureScaling().fit(frame, y)):
+        with pytest.raises(InputError, match="write the labels as the columns are named"):
+            use()
+    assert metrics.accuracy(["no", "yes", "yes"], frame) == 1.0
+    assert metrics.accuracy(y, frame, classes=["no", "yes"]) == 1.0

@@ -89,3 +89,13 @@ def test_f30_nor_does_the_function(tmp_path):
     out = pandas.read_parquet(apply(calibrator, logs, tmp_path / "out.parquet", probabilities="p_*", confidence="honest"))
     assert list(out) == ["p_0", "p_1", "confidence", "honest"]
     assert set(out["confidence"]) == {"mine"}
+
+
+@pytest.mark.parametrize("y", [[0, 1] * 10, [False, True] * 10])
+def test_f29_labels_that_no_column_names_are_refused(tmp_path, y):
+    pd = pytest.importorskip("pandas")
+    p = np.linspace(0.05, 0.95, 20)
+    pd.DataFrame({"p_yes": p, "p_no": 1 - p, "label": y}).to_parquet(tmp_path / "f.parquet")
+    done = CliRunner().invoke(group, ["evaluate", str(tmp_path / "f.parquet"), "--label", "label"])
+    assert done.exit_code != 0
+    assert "must be among the classes that its columns name" in done.output

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import Beta, HistogramBinning, Isotonic, Map, OneVsRest, Platt, TemperatureScaling, load
-from calibrant.errors import InputError
+from calibrant.errors import InputError, SparseDataWarning
 from calibrant.predictions import read
 
 
@@ -63,6 +63,7 @@ def test_a_class_of_few_rows_keeps_its_probability_before_renormalising(data):
     assert twice.status_ == "converged"
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 def test_few_rows_of_every_class_change_nothing_and_two_classes_always_have_their_map():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 60)
@@ -88,6 +89,7 @@ def test_absent_class_keeps_the_mass_the_model_gave_it(data):
     np.testing.assert_allclose(Q.sum(axis=1), 1.0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 def test_many_rows_all_mass_on_an_absent_class():
     cal = OneVsRest().fit([[0.7, 0.3, 0.0], [0.4, 0.6, 0.0]] * 5, [0, 1, 1, 0, 0, 1, 0, 1, 1, 0])
     np.testing.assert_allclose(cal.predict_proba([[0.0, 0.0, 1.0]]), [[0.0, 0.0, 1.0]])
@@ -96,3 +98,11 @@ def test_many_rows_all_mass_on_an_absent_class():
 def test_a_calibrator_is_refused_with_the_remedy(data):
     with pytest.raises(InputError, match=r"map must be a map such as .* whole-vector calibrators need no wrapper"):
         OneVsRest(TemperatureScaling()).fit(*data)
+
+
+def test_it_says_when_nothing_was_calibrated():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(3), 60)
+    with pytest.warns(SparseDataWarning, match="none of the 3 classes has 25 rows"):
+        cal = OneVsRest(Isotonic()).fit(P, np.arange(60) % 3)
+    np.testing.assert_allclose(cal.predict_proba(P), P, atol=1e-15)

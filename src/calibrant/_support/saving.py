@@ -14,11 +14,12 @@ import json
 import math
 import zipfile
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from calibrant._support.archive import MANIFEST, CheckedArchive
+from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
 from calibrant._support.registry import class_named, key_of, own
 from calibrant._support.trial import trial
@@ -40,6 +41,18 @@ class Saved:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own(cls)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({k: v for k, v in _brought_up_to_date(type(self), state).items() if k != "_sklearn_version"})
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters by name, as scikit-learn does; a name of the version before warns."""
+        for old, (new, values) in self.renamed_state.items():
+            if old in params and not old.endswith("_"):
+                warn_renamed(f"{old}=", f"{new}=", "0.1")
+                value = params.pop(old)
+                params[new] = values.get(value, value) if isinstance(value, str) else value
+        return cast(Any, super()).set_params(**params)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
@@ -226,12 +239,22 @@ def _decode_object(node, archive):
     odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
     if odd:
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
+    out = object.__new__(cls)
+    vars(out).update(_brought_up_to_date(cls, state))
+    return out
+
+
+def _brought_up_to_date(cls, state):
+    """A state as today's class has it: renamed attributes, younger parameters, and parts that know their classes."""
+    state = dict(state)
     for old, (new, values) in cls.renamed_state.items():
         if old in state:
             value = state.pop(old)
             state[new] = values.get(value, value) if isinstance(value, str) else value
-    out = object.__new__(cls)
+    for part in state.values():
+        # The first edition fitted parts without telling them their classes.
+        if "classes_" in state and hasattr(part, "fit_record") and not hasattr(part, "classes_"):
+            part.classes_ = state["classes_"]
     # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
     parameters = inspect.signature(cls).parameters.values()
-    vars(out).update({p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state)
-    return out
+    return {p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state

@@ -76,7 +76,19 @@ def read_file(
     if source.kind == "csv":
         y, classes = table_columns.same_kind(y, classes)
         weight = None if weight is None else table_columns.as_floats(weight, columns.weight or "weight", path)
+    if y is not None and classes is not None and columns.classes is None and source.kind not in ("npz", "npy"):
+        _require_named(y, classes, path)
     return PredictionFile(path, values, inputs, classes, y, weight, source, names)
+
+
+def _require_named(y, classes, path):
+    """Refuse labels of which none is a class that the columns name: a table does not say which of its columns is 0."""
+    seen = list(dict.fromkeys(np.asarray(y).tolist()))
+    if all(place < 0 for place in places(seen, classes)):
+        raise InputError(
+            f"the labels of {path} must be among the classes that its columns name, {_few(classes)}; got {_few(seen)}; "
+            "write them as the columns are named, or say the order of the columns with --classes."
+        )
 
 
 def _from_arrays(source, columns, prefer):

@@ -10,6 +10,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags, Tags
+from calibrant.errors import SparseDataWarning, warn
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
 from calibrant.predictions import Inputs
@@ -90,6 +91,12 @@ class OneVsRest(Calibrator):
             None if map is None else clone(map).fit_checked(P[:, k], (labels == k).astype(np.float64), record.weight)
             for k, map in zip(columns, templates, strict=True)
         ]
+        if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
+            warn(
+                f"none of the {record.n_classes} classes has {MIN_ROWS} rows (sums of weights), so all probabilities stay as they are; "
+                "use more rows, or a scaling such as TemperatureScaling().",
+                SparseDataWarning,
+            )
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})
         few = sum(isinstance(m, _AsItIs) for m in self.maps_)
         self.status_ = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
