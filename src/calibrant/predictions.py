@@ -319,19 +319,12 @@ def read(
         values = _softmax.bounded_logits(values)
     labels = None
     if y is not None:
-        labels, known = encode_labels(
-            y, known, len(values), values.shape[1], swapped_hint=_looks_like_labels(values, one_column), positions=classes is not None
-        )
+        hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
+        labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
     record = Predictions(
-        values=values,
-        kind=inputs,
-        classes=np.arange(values.shape[1]) if known is None else known,
-        labels=labels,
-        weight=weight,
-        X=rows_named(X, "X", len(values)),
-        resolution=epsilon,
-        checked=check_values,
-    )
+        values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
+        X=rows_named(X, "X", len(values)), resolution=epsilon, checked=check_values,
+    )  # fmt: skip
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
 

@@ -8,7 +8,6 @@ A change that an older reader would misread raises FORMAT_VERSION; older version
 """
 
 import hashlib
-import inspect
 import io
 import json
 import math
@@ -21,6 +20,7 @@ import numpy as np
 from calibrant._support.archive import MANIFEST, CheckedArchive
 from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
+from calibrant._support.older_states import brought_up_to_date
 from calibrant._support.registry import class_named, key_of, own
 from calibrant._support.trial import trial
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
@@ -43,7 +43,7 @@ class Saved:
         own(cls)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({k: v for k, v in _brought_up_to_date(type(self), state).items() if k != "_sklearn_version"})
+        vars(self).update({k: v for k, v in brought_up_to_date(type(self), state).items() if k != "_sklearn_version"})
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name, as scikit-learn does; a name of the version before warns."""
@@ -240,21 +240,5 @@ def _decode_object(node, archive):
     if odd:
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
     out = object.__new__(cls)
-    vars(out).update(_brought_up_to_date(cls, state))
+    vars(out).update(brought_up_to_date(cls, state))
     return out
-
-
-def _brought_up_to_date(cls, state):
-    """A state as today's class has it: renamed attributes, younger parameters, and parts that know their classes."""
-    state = dict(state)
-    for old, (new, values) in cls.renamed_state.items():
-        if old in state:
-            value = state.pop(old)
-            state[new] = values.get(value, value) if isinstance(value, str) else value
-    for part in state.values():
-        # The first edition fitted parts without telling them their classes.
-        if "classes_" in state and hasattr(part, "fit_record") and not hasattr(part, "classes_"):
-            part.classes_ = state["classes_"]
-    # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
-    parameters = inspect.signature(cls).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state

@@ -1,0 +1,22 @@
+"""States of fitted objects that an earlier version saved or pickled, as today's classes have them."""
+
+import inspect
+from typing import Any
+
+__all__ = ["brought_up_to_date"]
+
+
+def brought_up_to_date(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """A state as today's class has it: renamed attributes, younger parameters, and parts that know their classes."""
+    state = dict(state)
+    for old, (new, values) in cls.renamed_state.items():
+        if old in state:
+            value = state.pop(old)
+            state[new] = values.get(value, value) if isinstance(value, str) else value
+    for part in state.values():
+        # The first edition fitted parts without telling them their classes.
+        if "classes_" in state and hasattr(part, "fit_record") and not hasattr(part, "classes_"):
+            part.classes_ = state["classes_"]
+    # A parameter younger than the file has its default, or what the class says it was before: what older versions did.
+    parameters = inspect.signature(cls).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty} | cls.older_defaults | state
