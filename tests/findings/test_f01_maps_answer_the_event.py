@@ -143,6 +143,7 @@ def test_f01_the_answer_only_when_asked(method, run, tmp_path):
 
 def test_f01_one_name_for_one_method(run):
     listed = {row["name"]: row["is"] for row in json.loads(run("methods", "--json").stdout)["classification"]["calibrators"]}
+    listed = {name: said for name, said in listed.items() if ":" not in name}  # those of others, which another test may have registered
     assert listed["isotonic"] == "one-vs-rest isotonic regression"
     assert len(set(listed.values())) == len(listed)
     assert not {"isotonic-one-vs-rest", "one-vs-rest"} & set(listed)

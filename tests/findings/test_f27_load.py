@@ -154,6 +154,7 @@ LACKING = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 @pytest.mark.parametrize("case", LACKING)
 def test_f27_a_state_that_lacks_an_attribute_is_refused_at_load(case, tmp_path):
     cal, name = LACKING[case]

@@ -55,6 +55,7 @@ def test_weights_are_repetition_for_a_given_assignment(data):
     np.testing.assert_allclose(weighted[rows], again, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 def test_a_class_absent_from_a_fold_keeps_its_column():
     rng = np.random.default_rng(0)
     P = rng.dirichlet([1, 1, 0.5], 40)

@@ -21,6 +21,7 @@ def blobs(n=240, n_classes=3, seed=0):
     return rng.normal(size=(n, 2)) + 1.5 * np.eye(n_classes, 2)[y], y
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 def test_all_calibrators_zero_gives_no_division_by_zero():
     """scikit-learn #19421."""
     P = np.repeat(np.eye(3) * 0.6 + 0.2 * (1 - np.eye(3)), 5, axis=0)

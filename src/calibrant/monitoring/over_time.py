@@ -112,7 +112,7 @@ def monitor(
     times, bins, _ = evaluation.state.by(lambda group: (group[at],))
     unknown = sum(float(sums[:, 0].sum()) for (when,), sums in zip(times, bins, strict=True) if when is None or when != when)
     if unknown:
-        raise InputError(f"{time[0]} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
+        raise InputError(f"{named[0]} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
     options = {"alpha": alpha, "tolerance": tolerance}
     overall = _watched([when for (when,) in times], bins, _claim(reference, evaluation, by, None), options)
     if not by:
