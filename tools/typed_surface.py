@@ -4,6 +4,7 @@ Pyright's ``--verifytypes`` goes through every public name; the exit code is 1 b
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,10 @@ def main() -> int:
     """Run pyright next to this interpreter, print the share and what is missing, return the exit code."""
     pyright = Path(sys.executable).with_name("pyright")
     command = [str(pyright), "--pythonpath", sys.executable, "--verifytypes", "calibrant", "--ignoreexternal", "--outputjson"]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)["typeCompleteness"]
+    # The sources as they are: pyright does not look for py.typed behind an editable install.
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent / "src")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["typeCompleteness"]
     for symbol in found["symbols"]:
         if symbol["isExported"] and (not symbol["isTypeKnown"] or symbol["isTypeAmbiguous"]):
             said = symbol["diagnostics"][0]["message"].splitlines()[0] if symbol["diagnostics"] else "its type is not known"
