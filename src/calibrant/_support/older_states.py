@@ -3,16 +3,22 @@
 import inspect
 from typing import Any
 
-__all__ = ["brought_up_to_date"]
+__all__ = ["brought_up_to_date", "under_new_names"]
+
+
+def under_new_names(cls: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """What was given by name, under today's names and values of what ``cls.renamed_state`` lists."""
+    out = dict(given)
+    for old, (new, values) in cls.renamed_state.items():
+        if old in out:
+            value = out.pop(old)
+            out[new] = values.get(value, value) if isinstance(value, str) else value
+    return out
 
 
 def brought_up_to_date(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
     """A state as today's class has it: renamed attributes, younger parameters, and parts that know their classes."""
-    state = dict(state)
-    for old, (new, values) in cls.renamed_state.items():
-        if old in state:
-            value = state.pop(old)
-            state[new] = values.get(value, value) if isinstance(value, str) else value
+    state = under_new_names(cls, state)
     for part in state.values():
         # The first edition fitted parts without telling them their classes.
         if "classes_" in state and hasattr(part, "fit_record") and not hasattr(part, "classes_"):

@@ -20,7 +20,7 @@ import numpy as np
 from calibrant._support.archive import MANIFEST, CheckedArchive
 from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
-from calibrant._support.older_states import brought_up_to_date
+from calibrant._support.older_states import brought_up_to_date, under_new_names
 from calibrant._support.registry import class_named, key_of, own
 from calibrant._support.trial import trial
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
@@ -47,12 +47,9 @@ class Saved:
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name, as scikit-learn does; a name of the version before warns."""
-        for old, (new, values) in self.renamed_state.items():
-            if old in params and not old.endswith("_"):
-                warn_renamed(f"{old}=", f"{new}=", "0.1")
-                value = params.pop(old)
-                params[new] = values.get(value, value) if isinstance(value, str) else value
-        return cast(Any, super()).set_params(**params)
+        for old in self.renamed_state.keys() & params.keys():
+            warn_renamed(f"{old}=", f"{self.renamed_state[old][0]}=", "0.1")
+        return cast(Any, super()).set_params(**under_new_names(type(self), params))
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""

@@ -12,8 +12,9 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.kinds import require_calibrator
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs, read
+from calibrant.predictions import Inputs
 
 __all__ = ["ClassReport", "class_report"]
 
@@ -82,9 +83,7 @@ def class_report(
     ([3.0, 1.0], [1.0, 0.0], [0.625, 0.75])
     """
     require_level(level)
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     counts = ClassRates.count(record)
     right, wrong = counts.right, np.maximum(counts.wrong, 0.0)
     low, high = beta_interval(right + 0.5, wrong + 0.5, level)

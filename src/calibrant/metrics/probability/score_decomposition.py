@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.deprecation import renamed_value
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.predictions import Inputs, read
+from calibrant.predictions import Inputs
 
 __all__ = ["ScoreDecomposition", "brier_decomposition", "corp", "log_loss_decomposition"]
 
@@ -131,9 +132,7 @@ def log_loss_decomposition(
 
 
 def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     if score == "brier":
         target = renamed_value("target", target, {"all": "classes"}, since="0.1")
         if isinstance(target, str) and target == "classes" and target in record.classes.tolist():

@@ -1,15 +1,8 @@
 """What a test of calibration says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from calibrant.errors import InputError
-from calibrant.predictions import Predictions, read
-
-__all__ = ["CalibrationTest", "read_labelled"]
+__all__ = ["CalibrationTest"]
 
 
 @dataclass(frozen=True)
@@ -31,13 +24,3 @@ class CalibrationTest:
     p_value: float
     method: str
     n: float
-
-
-def read_labelled(
-    y_true: ArrayLike, P: ArrayLike, sample_weight: np.ndarray | None, classes: Sequence[int] | None, inputs: str
-) -> Predictions:
-    """The record of predictions that must have labels."""
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
-    return record

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels import bins
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["hosmer_lemeshow_test"]
@@ -69,7 +70,7 @@ def hosmer_lemeshow_test(
     """
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read_labelled(y_true, P, sample_weight, classes, inputs)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     score, hit = target_pair(record, target)
     group = bins.equal_mass_groups(score, n_bins, record.weight)
     n, expected, observed = bins.grouped_sums(group, group.max() + 1, [score, hit], record.weight).T

@@ -5,8 +5,9 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.calibration_kernel import distances, median_distance
 from calibrant._kernels.null_draws import null_generator
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["kernel_calibration_test"]
@@ -66,7 +67,7 @@ def kernel_calibration_test(
         raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 200 is usual.")
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = read_labelled(y_true, P, sample_weight, classes, inputs)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     rng, n = null_generator(random_state), float(record.weights.sum())
     record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
     if len(record) > max_rows:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.pair import target_pair
-from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["spiegelhalter_test"]
@@ -61,7 +62,7 @@ def spiegelhalter_test(
     >>> round(found.statistic, 2), found.p_value < 0.001
     (-6.55, True)
     """
-    record = read_labelled(y_true, P, sample_weight, classes, inputs)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     score, hit = target_pair(record, target)
     weight, tilt = record.weights, 1.0 - 2.0 * score
     top, variance = weight @ ((hit - score) * tilt), weight @ (tilt * tilt * score * (1.0 - score))

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
-from calibrant.metrics.significance.calibration_test import CalibrationTest, read_labelled
+from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["t_cal_test"]
@@ -71,7 +72,7 @@ def t_cal_test(
     """
     if not (isinstance(n_draws, int) and n_draws >= 19):
         raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 500 is usual.")
-    record = read_labelled(y_true, P, sample_weight, classes, inputs)
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     score, hit = target_pair(record, target)
     weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
