@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -385,6 +386,37 @@ def test_blocks_cover_every_row_once():
     assert [len(p) for p in parts] == [3, 1]
     np.testing.assert_array_equal(np.concatenate([p.weights for p in parts]), record.weights)
     np.testing.assert_array_equal(np.vstack([p.one_hot for p in parts]), record.one_hot)
+
+
+@pytest.mark.parametrize("inputs", ["probability", "logit"])
+@pytest.mark.parametrize("target", ["answer", "event", "no"])
+def test_a_pair_says_what_the_target_asks(target, inputs):
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet([0.5, 0.5], 200)
+    record = read(P if inputs == "probability" else np.log(P), rng.integers(0, 2, 200), inputs=inputs, classes=["no", "yes"])
+    record = replace(record, weight=rng.random(200))
+    score, hit = record.pair(target)
+    pair = record.as_pair(target)
+    assert (pair.confidence == score).all()
+    assert (pair.probabilities[:, 1] == score).all()
+    assert (pair.correct == hit).all()
+    assert (pair.labels == hit).all()
+    assert (pair.weights == record.weights).all()
+    assert metrics.reliability_curve.of(pair).to_dict() == metrics.reliability_curve.of(record, target=target).to_dict()
+
+
+def test_the_event_of_two_classes_keeps_its_last_digits():
+    pair = read([[1e-30, 1.0]], [0]).as_pair("event")
+    assert metrics.log_loss.of(pair) == pytest.approx(30 * np.log(10))
+
+
+def test_a_pair_of_one_class_of_many_is_that_class_against_the_rest():
+    pair = read(P3, Y3).as_pair(2)
+    assert pair.confidence.tolist() == P3[:, 2].tolist()
+    assert pair.correct.tolist() == [0.0, 0.0, 1.0, 0.0]
+    assert pair.take(slice(1, 3)).correct.tolist() == [0.0, 1.0]
+    with pytest.raises(InputError, match="takes two classes; got 3"):
+        read(P3, Y3).as_pair("event")
 
 
 def test_reference_labels_are_positions_in_the_classes():

@@ -35,6 +35,8 @@ BLOCK_ENTRIES = 131_072
 #: Up to this many classes, looking for the largest class by class is faster than row by row.
 FEW_CLASSES = 32
 INPUTS = get_args(Inputs)
+#: Targets that are questions, not classes; the last is the old name of the first.
+QUESTIONS = ("answer", "event", "top")
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,39 @@ class Predictions:
             kept=None,
             own=None if self.own is None else self.own[rows],
         )
+
+    def pair(self, target: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(score, hit), (n,) each: was the answer right ("answer"), did class 1 of two happen ("event"), or this class (its label)?"""
+        if target == "answer" and target not in self.classes.tolist():
+            return self.confidence, self.correct
+        k = self.position(target)
+        return self.probabilities[:, k], (self.labels == k).astype(np.float64)
+
+    def position(self, target: Any) -> int:
+        """The column of the class that a target means: "event", class 1 of two, or a class's label."""
+        classes = self.classes.tolist()
+        match = [k for k, c in enumerate(classes) if c == target]
+        if match and target in QUESTIONS:
+            raise InputError(f'target="{target}" is the name of a question and of a class; give the class another name.')
+        if match:
+            return match[0]
+        if target != "event":
+            raise InputError(f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.')
+        if len(classes) != 2:
+            raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {classes} or "answer".')
+        return 1
+
+    def as_pair(self, target: Any) -> "Predictions":
+        """The same rows as a question of yes (class 1) or no (class 0), with yes for the label of every row.
+
+        So its ``confidence`` is the probability said and ``correct`` whether it happened, both as ``pair`` has them; a metric of the answer
+        on it is one of the target. It has neither features nor reference.
+        """
+        score, hit = self.pair(target)
+        # Two classes are kept as given: 1 - p has no digits left where p is near 1.
+        whole = {} if target == "event" else {"values": np.column_stack([1.0 - score, score]), "kind": "probability"}
+        own = np.ones(len(self), dtype=np.intp)
+        return replace(self, **whole, classes=np.arange(2), labels=hit.astype(np.intp), X=None, reference=None, own=own)
 
     def blocks(self, size: int | None = None) -> Iterator["Predictions"]:
         """The record in slices of at most ``size`` rows (by default as many as fit the cache), checked on the way if it is not yet."""

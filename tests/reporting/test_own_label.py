@@ -6,7 +6,6 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
-from calibrant.reporting.classification import as_pair
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +51,7 @@ def test_parts_and_blocks_keep_label_and_confidence(doubtful):
     assert (part.predicted == second[::3]).all()
     assert np.allclose(part.confidence, np.take_along_axis(P, second[:, None], axis=1)[::3, 0])
     assert np.concatenate([block.correct for block in kept.blocks(100)]).tolist() == (second == y).astype(float).tolist()
-    pair = as_pair(kept)
+    pair = kept.as_pair("answer")
     assert (pair.labels == (second == y)).all()
     assert (pair.confidence == kept.confidence).all()
     assert pair.confidence.max() <= 0.5 + 1e-9

@@ -11,7 +11,7 @@ from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.simulated_limits import simulated_limits
 from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.errors import InputError, warn
+from calibrant.errors import warn
 
 __all__ = ["PairMetric", "target_pair"]
 
@@ -21,27 +21,8 @@ OLD_TARGETS = {"top": "answer", "positive": "event"}
 
 
 def target_pair(record: Any, target: int | str) -> tuple[np.ndarray, np.ndarray]:
-    """(score, hit) arrays: is the model's answer right ("answer"), is it class 1 of two ("event"), or is it this class (its label)?"""
-    classes = record.classes.tolist()
-    if isinstance(target, str):
-        if target not in classes:
-            target = renamed_value("target", target, OLD_TARGETS, since="0.1")
-        elif target in ("answer", "event", "top"):
-            raise InputError(f'target="{target}" is the name of a question and of a class; give the class another name.')
-        if target == "answer":
-            return record.confidence, record.correct
-        if target == "event":
-            return _event(record, classes)
-    match = [k for k, c in enumerate(classes) if c == target]
-    if not match:
-        raise InputError(f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.')
-    return record.probabilities[:, match[0]], (record.labels == match[0]).astype(np.float64)
-
-
-def _event(record, classes):
-    if len(classes) != 2:
-        raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {classes} or "answer".')
-    return record.probabilities[:, 1], (record.labels == 1).astype(np.float64)
+    """``record.pair(target)``, also where the target has its old name."""
+    return record.pair(target if target in record.classes.tolist() else renamed_value("target", target, OLD_TARGETS, since="0.1"))
 
 
 @dataclass(frozen=True, repr=False)

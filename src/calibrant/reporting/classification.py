@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import metrics
@@ -21,7 +20,7 @@ from calibrant.reporting.regions import by_region, class_table, confidence_gaps,
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
 
-__all__ = ["CLASSIFICATION", "KEYS", "as_pair"]
+__all__ = ["CLASSIFICATION", "KEYS"]
 
 SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
 ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
@@ -67,7 +66,7 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
     return [
         *(Measure(metric, _affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
-        *(Measure(metric, few if few >= 50 else 0, as_pair) for metric in RANKING),
+        *(Measure(metric, few if few >= 50 else 0, _answer) for metric in RANKING),
     ]
 
 
@@ -79,13 +78,9 @@ def _affordable(metric, record, n_resamples):
     return count if count >= 100 else 0
 
 
-def as_pair(record: Any) -> Predictions:
-    """The record as right or wrong (class 1 or 0) at its confidence: all that metrics of the top label look at, in two columns."""
-    sure, hit = record.confidence, record.correct.astype(np.intp)
-    return Predictions(
-        values=np.column_stack([1.0 - sure, sure]), kind="probability", classes=np.arange(2), labels=hit, weight=record.weight,
-        resolution=record.resolution, own=np.ones(len(hit), dtype=np.intp),
-    )  # fmt: skip
+def _answer(record):
+    """Right or wrong at its confidence: all that metrics of the answer look at, in two columns."""
+    return record.as_pair("answer")
 
 
 def _data(record, names):
