@@ -42,6 +42,10 @@ class BayesianBinning(Map):
     n_bins_ : (models,) number of bins of each binning averaged.
     model_weight_ : (models,) their posterior weights, summing to 1.
 
+    See Also
+    --------
+    HistogramBinning : one binning, chosen by hand.
+
     Notes
     -----
     Chooses the number of bins by itself, and its values never are exactly 0 or 1. Still a step function: smooth maps are better on most

@@ -36,6 +36,11 @@ class Beta(Map):
     status_ : "converged"; "separable" (every right row scores at least as high as every wrong one, or only one of the two was seen, so that
         the log loss has no finite optimum: fitted to Platt's smoothed targets); "max steps" or "stalled".
 
+    See Also
+    --------
+    Platt : one parameter less, for few rows.
+    Spline : as many bends as the rows support.
+
     Notes
     -----
     Three parameters that bend both ends of the scale on their own; the identity is among its maps. A good first choice for binary

@@ -28,6 +28,11 @@ class CenteredIsotonic(Map):
     ----------
     score_, value_ : (m,) knots of the map.
 
+    See Also
+    --------
+    Isotonic : the textbook fit, with steps and ties.
+    VennAbers : two fits, and the doubt between them.
+
     Notes
     -----
     Isotonic regression without its flat steps: fewer ties, so the ranking survives, and usually a smaller error when the true map is

@@ -26,6 +26,11 @@ class ClassRate(Map):
     rate_ : float
     true_positives_, false_positives_ : float, sums of weights.
 
+    See Also
+    --------
+    ConfidenceCalibrator : fits it for each predicted class.
+    class_report : these rates, with intervals.
+
     Notes
     -----
     Use it per class (``ConfidenceCalibrator(map=ClassRate(), per_class=True)``) where the rows of a class are too few to say how its

@@ -31,6 +31,11 @@ class CumulativeConfidence(Map):
     score_, value_ : (m,) distinct scores of the fit and Cum at each.
     below_ : float, the confidence below the cutoff.
 
+    See Also
+    --------
+    KernelDensity : the share among those of similar score.
+    HistogramBinning : the share in a bin of the score.
+
     Notes
     -----
     Robust on very few rows, but it answers another question ("this score or better") and is far too sure of low scores: with no

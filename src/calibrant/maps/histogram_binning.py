@@ -32,6 +32,11 @@ class HistogramBinning(Map):
     edges_ : (B + 1,) bin edges.
     value_ : (B,) value of each bin.
 
+    See Also
+    --------
+    BayesianBinning : an average over numbers of bins.
+    ScalingBinning : bins of a fitted sigmoid, for fewer rows.
+
     Notes
     -----
     Simple and checkable by eye; loses the ranking inside a bin. Smooth maps are more accurate on almost all data.

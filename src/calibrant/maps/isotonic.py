@@ -30,6 +30,11 @@ class Isotonic(Map):
     score_, value_ : (m,) knots of the map.
     status_ : "exact".
 
+    See Also
+    --------
+    CenteredIsotonic : without steps, usually better.
+    metrics.isotonic_curve : the same fit with a band, to look at.
+
     Notes
     -----
     Use it with a thousand rows or more, when the shape of the map is unknown. With fewer rows it overfits; it makes ties, which

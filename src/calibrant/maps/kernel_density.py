@@ -56,6 +56,11 @@ class KernelDensity(Map):
     true_positives_, false_positives_, rate_ : the counts and Conf\ :sub:`1`.
     status_ : "exact", "class rate", or "not calm" (no bandwidth qualified: the largest was used).
 
+    See Also
+    --------
+    CumulativeConfidence : the share at this score or better.
+    Spline : smooth too, by a penalised curve.
+
     Notes
     -----
     Use it per predicted class (``ConfidenceCalibrator(map=KernelDensity(), per_class=True)``) when classes differ in size and quality.

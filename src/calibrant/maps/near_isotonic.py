@@ -36,6 +36,10 @@ class NearIsotonic(Map):
     n_values_ : (models,) number of distinct values of each solution averaged.
     model_weight_ : (models,) their weights, summing to 1.
 
+    See Also
+    --------
+    Isotonic, CenteredIsotonic : never fall.
+
     Notes
     -----
     For scores that do not rank quite right: the only map here, beside the spline, that may fall. Where the ranking is right it comes out

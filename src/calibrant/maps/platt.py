@@ -36,6 +36,11 @@ class Platt(Map):
         score (or gap), not below 1 / (2 n²), else 1e-12; None for ``scale="probability"``.
     status_ : "converged", "separable", "max steps" or "stalled".
 
+    See Also
+    --------
+    Beta : one parameter more, for scores in [0, 1].
+    OneVsRest : makes it calibrate class probabilities.
+
     Notes
     -----
     Two parameters: use it on small calibration sets. On the logit the identity is among its maps, so a calibrated model stays

@@ -38,6 +38,11 @@ class QuadraticScaling(Map):
     limits_ : (lowest score, smallest gap from 1) that the logit is taken of.
     status_ : "converged", "separable", "max steps" or "stalled".
 
+    See Also
+    --------
+    Platt : without the square.
+    Spline : as many bends as the rows support.
+
     Notes
     -----
     One bend more than Platt scaling, for a few hundred rows or more: it repairs models that are overconfident on one side only.

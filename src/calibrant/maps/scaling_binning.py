@@ -31,6 +31,11 @@ class ScalingBinning(Map):
     edges_ : (B - 1,) inner edges, on the scale of the fitted values.
     value_ : (B,)
 
+    See Also
+    --------
+    Platt : the sigmoid without bins.
+    HistogramBinning : the bins without a sigmoid.
+
     Notes
     -----
     Use it when calibration itself must be measured or promised: only a map with finitely many values has a calibration error that can be

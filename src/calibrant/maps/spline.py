@@ -36,6 +36,11 @@ class Spline(Map):
     penalty_ : λ, infinite for a straight line.
     status_ : "converged", "max steps" or "stalled".
 
+    See Also
+    --------
+    Platt, Beta : fewer parameters, for few rows.
+    CenteredIsotonic : any increasing shape.
+
     Notes
     -----
     The smooth map for a thousand rows or more when two or three parameters do not bend enough; it comes out straight when the data do

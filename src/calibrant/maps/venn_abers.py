@@ -43,6 +43,10 @@ class VennAbers(Map):
     ----------
     parts_ : list of (scores (m,), p₀ (m + 1,), p₁ (m + 1,)), one for each part.
 
+    See Also
+    --------
+    CenteredIsotonic : one isotonic fit, one probability.
+
     Notes
     -----
     One of (p₀, p₁) is perfectly calibrated whatever the data, and the width p₁ - p₀ says how much the data know at this score; see

@@ -47,6 +47,11 @@ class AwardTemperature(Calibrator):
     common_temperature_ : float, T\ :sub:`0`.
     status_ : "converged" or "at bound" (with a warning).
 
+    See Also
+    --------
+    TemperatureScaling : without the award.
+    CategoryTemperature : one temperature for each predicted class.
+
     Notes
     -----
     Use it when classes differ in quality: K + 1 parameters say how far each predicted class is to be trusted. A negative award may

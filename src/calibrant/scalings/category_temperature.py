@@ -45,6 +45,11 @@ class CategoryTemperature(Calibrator):
     common_temperature_ : float, T\ :sub:`0`.
     status_ : "converged" or "at bound" (with a warning).
 
+    See Also
+    --------
+    TemperatureScaling : one temperature for all.
+    PerClass : any calibrator for each predicted class.
+
     Notes
     -----
     Use it when classes differ in quality and the question is how far to trust the predicted one: some need softening, others

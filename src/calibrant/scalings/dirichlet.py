@@ -51,6 +51,11 @@ class DirichletCalibration(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    MatrixScaling : without the penalty.
+    StructuredMatrixScaling : penalised too, after temperature scaling.
+
     Notes
     -----
     The default penalties are a fixed rule, those of structured matrix scaling, to which it then comes close; the paper searches a grid

@@ -53,6 +53,11 @@ class EnsembleMatrixScaling(Calibrator):
     gradient_ : float, the largest entry of the gradients at the end.
     status_ : "converged", or the first other status of a part.
 
+    See Also
+    --------
+    StructuredMatrixScaling : one of those that it averages.
+    AutoCalibrator : chooses among these and doing nothing.
+
     Notes
     -----
     The most accurate of the fixed methods here on most data, at four times the cost of SMS. Its log loss is never above the mean of its

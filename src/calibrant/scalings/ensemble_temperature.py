@@ -42,6 +42,11 @@ class EnsembleTemperature(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    TemperatureScaling : its first part alone.
+    IntraOrderPreserving : keeps the labels too, with more freedom.
+
     Notes
     -----
     The predicted class never changes. Use it like temperature scaling; it gains where a few predictions are confident and wrong, which

@@ -79,6 +79,11 @@ class GaussianProcessCalibration(Calibrator):
         40,000) or "grid" (rows deposited on 512 scores: the same bound to about 3 decimals, at a cost that does not grow with K).
     status_ : "converged", "max steps" or "line search ended".
 
+    See Also
+    --------
+    LatentFunctionDisplay : draws the function that it learned.
+    TemperatureScaling : a straight line in its place.
+
     Notes
     -----
     Use it with a few hundred to a few thousand rows, when one temperature bends too little: it learns any smooth shape and falls

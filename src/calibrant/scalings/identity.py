@@ -19,6 +19,11 @@ class Identity(Calibrator):
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
+    See Also
+    --------
+    ForecastIdentity : the same for forecasts of numbers.
+    AutoCalibrator : takes it where nothing is surely better.
+
     Notes
     -----
     Every comparison needs it: many calibrators make good predictions worse when the calibration set is small.

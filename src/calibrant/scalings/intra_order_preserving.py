@@ -46,6 +46,11 @@ class IntraOrderPreserving(Calibrator):
     gradient_ : float, the largest entry of the projected gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    TemperatureScaling : keeps the order too, with one parameter.
+    IsotonicPreserving : keeps the order too, with one map for all.
+
     Notes
     -----
     A temperature that depends on how confident the prediction is, and on whether the class leads. The predicted class and the ranking of

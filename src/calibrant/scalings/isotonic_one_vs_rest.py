@@ -37,6 +37,11 @@ class IsotonicOneVsRest(Calibrator):
     score_, value_ : lists of K arrays, the knots of each class's map.
     status_ : "exact".
 
+    See Also
+    --------
+    OneVsRest : any map for each class against the rest.
+    IsotonicPreserving : one map for all classes, which keeps the labels.
+
     Notes
     -----
     It needs about a thousand rows a class. First blocks of 0 and last blocks of 1 are smoothed as Laplace would, so no row is all

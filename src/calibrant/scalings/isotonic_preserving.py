@@ -34,6 +34,11 @@ class IsotonicPreserving(Calibrator):
     score_, value_ : (m,) knots of the map.
     status_ : "exact".
 
+    See Also
+    --------
+    IsotonicOneVsRest : a map for each class, which may change labels.
+    IntraOrderPreserving : keeps the order too, and is smooth.
+
     Notes
     -----
     The predicted class never changes. The data of all classes are shared, so it needs fewer rows than one isotonic map a class; it cannot

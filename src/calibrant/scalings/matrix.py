@@ -47,6 +47,11 @@ class MatrixScaling(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    StructuredMatrixScaling, DirichletCalibration : held back, for few rows.
+    VectorScaling : a scale and a shift for each class.
+
     Notes
     -----
     ``MatrixScaling(ridge=0, off_diagonal=0, smooth=False)`` is the textbook method, which overfits badly from a hundred classes on: on

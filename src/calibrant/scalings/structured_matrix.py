@@ -44,6 +44,11 @@ class StructuredMatrixScaling(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    StructuredVectorScaling : without the terms between classes.
+    EnsembleMatrixScaling : the mean of two of them, usually better.
+
     Notes
     -----
     The best single choice for many classes and a few hundred rows or more: it repairs confusions between classes, and the penalty

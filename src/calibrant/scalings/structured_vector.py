@@ -42,6 +42,11 @@ class StructuredVectorScaling(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    VectorScaling : without the penalty.
+    StructuredMatrixScaling : with terms between classes.
+
     Notes
     -----
     A safe choice from K = 2 to K = 1000: with few rows it is temperature scaling, with many it repairs each class. A class absent from

@@ -47,6 +47,11 @@ class TemperatureScaling(Calibrator):
     status_ : "converged"; "flat" (all logits of a row equal: T = 1); "separable" (every row right, so the log loss has no finite optimum:
         fitted to targets smoothed by 1 / (n + 1), which bounds the confidence); "at lower bound" (T = 1e-3), "at upper bound" (T = 1e3).
 
+    See Also
+    --------
+    VectorScaling, StructuredVectorScaling : a scale and a shift for each class.
+    AutoCalibrator : chooses among these and doing nothing.
+
     Notes
     -----
     The first thing to try on a neural network: one parameter, the predicted class never changes, it cannot overfit. It cannot

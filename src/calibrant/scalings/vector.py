@@ -43,6 +43,11 @@ class VectorScaling(Calibrator):
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
+    See Also
+    --------
+    TemperatureScaling : one scale for all classes.
+    StructuredVectorScaling : held back, for few rows.
+
     Notes
     -----
     For a few hundred rows a class or more. Logits have a free constant in each row, on which the method depends: z takes the one that
