@@ -35,6 +35,10 @@ class Interval:
         Sum of the weights: the number of rows where every row counts once.
     plain : float or None
         What the metric itself gives, where ``value`` is another number: its debiased estimate.
+
+    See Also
+    --------
+    Metric : gives one by ``metric.interval(y_true, P)``.
     """
 
     value: float

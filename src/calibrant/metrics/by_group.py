@@ -71,6 +71,11 @@ def per_group(
     InputError
         When ``groups`` has not one entry a row.
 
+    See Also
+    --------
+    worst_group : the one that is surely worst.
+    worst_slices : the same for a table of any size.
+
     Notes
     -----
     A binned calibration error is biased upward in small groups: compare groups of like size, or use ``worst_group``, which allows for it.
@@ -121,6 +126,11 @@ def worst_group(
     ------
     InputError
         When no group has ``min_rows`` rows, or the metric has no direction.
+
+    See Also
+    --------
+    per_group : all of them.
+    worst_slices : the same for a table of any size.
 
     Examples
     --------

@@ -63,6 +63,10 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     InputError
         For a metric that must not select a model, such as every calibration error: the base rate, given to all, has error 0.
 
+    See Also
+    --------
+    compute : several metrics of given predictions.
+
     Notes
     -----
     Each metric says whether it may select in its attributes ``proper`` and ``selects``, and in its docstring.

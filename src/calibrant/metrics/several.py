@@ -47,6 +47,11 @@ def compute(
     InputError
         As every metric does.
 
+    See Also
+    --------
+    report : a page about them.
+    evaluate : for a table of any size.
+
     Examples
     --------
     >>> from calibrant.metrics import accuracy, brier_score

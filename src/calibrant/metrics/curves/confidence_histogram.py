@@ -68,6 +68,11 @@ def confidence_histogram(
     InputError
         When the predictions cannot be read, or ``n_bins`` is not a whole number of at least 1.
 
+    See Also
+    --------
+    ConfidenceHistogramDisplay : draws it.
+    reliability_curve : the share of right ones, with intervals.
+
     Examples
     --------
     >>> histogram = confidence_histogram([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)

@@ -58,6 +58,11 @@ def interval_curve(
         ``.frame()`` gives it as a data frame. It looks at all rows together: see ``rmse_rmv_curve`` for whether a row's own error bar
         means anything.
 
+    See Also
+    --------
+    IntervalCalibrationDisplay : draws it.
+    interval_calibration_error : the curve as one number.
+
     Examples
     --------
     >>> curve = interval_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0], n_levels=3)

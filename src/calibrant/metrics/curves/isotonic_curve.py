@@ -72,6 +72,11 @@ def isotonic_curve(
     InputError
         When the predictions cannot be read or the target is unknown.
 
+    See Also
+    --------
+    IsotonicCurveDisplay : draws it.
+    reliability_curve, smooth_curve : in bins, or by a kernel.
+
     Notes
     -----
     The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as miscalibration.

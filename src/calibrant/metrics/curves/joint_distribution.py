@@ -80,6 +80,10 @@ def joint_distribution(
     -------
     JointDistribution
 
+    See Also
+    --------
+    JointDistributionDisplay : draws it.
+
     Notes
     -----
     Read ``by_predicted`` when asking how far to trust a prediction: its diagonal may be far below that of the confusion matrix for a

@@ -82,6 +82,11 @@ def real_std_curve(
         ``.frame()`` gives it as a data frame. Where the error bars are right ``real`` is near ``std``, and ``half`` and ``reach`` are
         near what is claimed; a flat ``real`` means that the predicted std says nothing of a row.
 
+    See Also
+    --------
+    RealStdDisplay : draws it.
+    rmse_rmv_curve : the same, with a band on the diagonal.
+
     Examples
     --------
     >>> curve = real_std_curve([2.0, -2.0, 4.0, -4.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)

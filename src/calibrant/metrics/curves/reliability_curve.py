@@ -107,6 +107,11 @@ def reliability_curve(
     ReliabilityCurve
         ``.frame()`` gives it as a data frame. Empty bins are left out.
 
+    See Also
+    --------
+    ReliabilityDisplay : draws it.
+    isotonic_curve, smooth_curve : the same without bins.
+
     Examples
     --------
     >>> curve = reliability_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2, target=1)

@@ -60,6 +60,11 @@ def reliability_curves(
     InputError
         As ``reliability_curve`` does.
 
+    See Also
+    --------
+    reliability_curve : one of them.
+    classwise_calibration_error : all classes as one number.
+
     Examples
     --------
     >>> list(reliability_curves([0, 1, 2, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]], worst=1))

@@ -60,6 +60,11 @@ def risk_coverage_curve(
     InputError
         When the predictions cannot be read or labels are missing.
 
+    See Also
+    --------
+    RiskCoverageDisplay : draws it.
+    area_under_risk_coverage, coverage_at_risk : the curve as one number.
+
     Examples
     --------
     >>> curve = risk_coverage_curve([0, 0, 1], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])

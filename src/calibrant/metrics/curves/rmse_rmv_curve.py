@@ -63,6 +63,11 @@ def rmse_rmv_curve(
     RmseRmvCurve
         ``.frame()`` gives it as a data frame. On the diagonal the error bars mean what they say.
 
+    See Also
+    --------
+    RmseRmvDisplay : draws it.
+    expected_normalized_calibration_error : the curve as one number.
+
     Examples
     --------
     >>> curve = rmse_rmv_curve([2.0, -2.0, 4.0, -4.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)

@@ -91,6 +91,11 @@ def smooth_curve(
     InputError
         When the predictions cannot be read, the target is unknown or the bandwidth is not positive.
 
+    See Also
+    --------
+    reliability_curve, isotonic_curve : in bins, or only rising.
+    kde_calibration_error : the gap as one number.
+
     Notes
     -----
     The interval is for the smoothed accuracy: where the curve bends within a bandwidth it does not hold the accuracy itself.

@@ -13,6 +13,11 @@ __all__ = ["Accuracy", "accuracy"]
 class Accuracy(MeanMetric):
     """Share of rows whose largest probability is at the true class; the first class on ties.
 
+    See Also
+    --------
+    confidence_auroc : whether the confidence ranks right above wrong.
+    coverage_at_risk : how much can be kept at a stated risk.
+
     Notes
     -----
     Its interval is Wilson's.

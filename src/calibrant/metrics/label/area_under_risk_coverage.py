@@ -15,6 +15,11 @@ class AreaUnderRiskCoverage(WholeMetric):
 
     .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest confidence})\, dc
 
+    See Also
+    --------
+    excess_area_under_risk_coverage : what ranking alone adds to it.
+    risk_coverage_curve : the curve itself.
+
     Notes
     -----
     The integral is exact, rows of equal confidence entering together; the sum over rows used elsewhere differs from it by the order of 1/n.

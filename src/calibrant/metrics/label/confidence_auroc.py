@@ -18,6 +18,10 @@ class ConfidenceAuroc(WholeMetric):
 
     .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
 
+    See Also
+    --------
+    area_under_risk_coverage : the ranking and the accuracy together.
+
     Notes
     -----
     It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to choose a confidence signal, not a

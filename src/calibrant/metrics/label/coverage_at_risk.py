@@ -21,6 +21,11 @@ class CoverageAtRisk(WholeMetric):
     risk : float, default 0.05
         Share of wrong predictions allowed among those kept.
 
+    See Also
+    --------
+    risk_coverage_curve : all risks at once.
+    area_under_risk_coverage : no risk to choose.
+
     Notes
     -----
     Use it where a person takes over below a threshold. It is the best threshold in hindsight: on new data expect some more risk. Rows of

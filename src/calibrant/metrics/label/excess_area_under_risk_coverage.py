@@ -16,6 +16,11 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
 
     .. math:: \mathrm{AURC} - \left( r + (1 - r) \ln(1 - r) \right), \quad r = P(\text{wrong})
 
+    See Also
+    --------
+    area_under_risk_coverage : with what the accuracy makes unavoidable.
+    confidence_auroc : the ranking as a probability.
+
     Notes
     -----
     Use it to compare confidences of models that differ in accuracy. It says nothing of calibration: any increasing map leaves it as it is.

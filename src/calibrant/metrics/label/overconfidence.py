@@ -14,6 +14,11 @@ class Overconfidence(RatioMetric):
 
     .. math:: o = E[\hat z \mid \text{wrong}]
 
+    See Also
+    --------
+    underconfidence : the doubt of those that are right.
+    expected_calibration_error : whether the confidence is off at all.
+
     Notes
     -----
     Read it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper

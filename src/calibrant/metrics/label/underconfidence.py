@@ -15,6 +15,11 @@ class Underconfidence(RatioMetric):
 
     .. math:: u = E[1 - \hat z \mid \text{right}]
 
+    See Also
+    --------
+    overconfidence : the confidence of those that are wrong.
+    expected_calibration_error : whether the confidence is off at all.
+
     Notes
     -----
     Read it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper

@@ -25,6 +25,11 @@ class AdaptiveCalibrationError(WholeMetric):
     threshold : float, default 0.0
         Only probabilities above it count (TACE; 0.001 or 0.01 are usual): with many classes most are next to 0 and drown the rest.
 
+    See Also
+    --------
+    classwise_calibration_error : bins of equal width.
+    expected_calibration_error : the predicted label alone.
+
     Notes
     -----
     Use it to compare with papers that report it; ``classwise_calibration_error(strategy="mass")`` weighs bins by their rows instead.

@@ -21,6 +21,11 @@ class BrierScore(MeanMetric):
     scale_by_half : bool, default False
         Halve it, which for two classes is scikit-learn's binary score. The default is the sum over all classes, for any K.
 
+    See Also
+    --------
+    brier_decomposition : how much of it is miscalibration.
+    log_loss : punishes sure mistakes harder.
+
     Notes
     -----
     A proper score, bounded by 2: use it to choose where single confident errors must not dominate. For two classes it is twice

@@ -100,6 +100,11 @@ def calibration_error_bound(
     InputError
         When the predictions cannot be read, or delta, n_bins or method cannot be.
 
+    See Also
+    --------
+    expected_calibration_error : of the sample.
+    debiased_calibration_error : an estimate for the population.
+
     Notes
     -----
     It holds for independent rows that were not used to fit the calibrator, and for these bins only. For an estimate with an interval

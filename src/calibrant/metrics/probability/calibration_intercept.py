@@ -28,6 +28,11 @@ class CalibrationIntercept(PairMetric):
     target : {"answer", "event"} or a class label, default "event"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
+    See Also
+    --------
+    calibration_slope : too bold or too timid, not too high or too low.
+    integrated_calibration_index : any shape of the gap.
+
     Notes
     -----
     0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. nan where all outcomes are

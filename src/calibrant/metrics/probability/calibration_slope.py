@@ -27,6 +27,11 @@ class CalibrationSlope(PairMetric):
     target : {"answer", "event"} or a class label, default "event"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
+    See Also
+    --------
+    calibration_intercept : too high or too low, not too bold or too timid.
+    integrated_calibration_index : any shape of the gap.
+
     Notes
     -----
     1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_intercept``, as clinical reports do.

@@ -25,6 +25,11 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
     norm : {1, 2, "max"}
         Mean of the gaps (ECE), root mean square (RMSCE), or the largest gap (MCE).
 
+    See Also
+    --------
+    adaptive_calibration_error : bins of equal weight.
+    positive_class_calibration_error : one class of two.
+
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it

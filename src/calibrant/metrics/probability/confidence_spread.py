@@ -19,6 +19,10 @@ class ConfidenceSpread(Metric):
 
     .. math:: \sqrt{\tfrac{1}{w} \sum_i w_i (s_i - \bar s)^2}, \qquad s_i = \max_k P_{ik}
 
+    See Also
+    --------
+    expected_calibration_error : read it beside this.
+
     Notes
     -----
     Read it beside every calibration error: a constant confidence equal to the accuracy has calibration error 0 and spread 0, and

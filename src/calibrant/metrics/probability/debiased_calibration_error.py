@@ -35,6 +35,11 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
+    See Also
+    --------
+    expected_calibration_error : with the noise of the bins.
+    smooth_calibration_error : without bins.
+
     Notes
     -----
     Use it with few rows a bin, where the plain error reads noise as miscalibration. The square is unbiased before it is cut off at 0;

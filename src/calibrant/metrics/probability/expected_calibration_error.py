@@ -23,6 +23,11 @@ class ExpectedCalibrationError(BinnedCalibrationError):
     norm : {1, 2, "max"}
         Mean of the gaps (ECE), root mean square (RMSCE), or the largest gap (MCE).
 
+    See Also
+    --------
+    debiased_calibration_error, smooth_calibration_error : without the noise of bins.
+    reliability_curve : the gaps, bin by bin.
+
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it

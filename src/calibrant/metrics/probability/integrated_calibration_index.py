@@ -34,6 +34,11 @@ class IntegratedCalibrationIndex(PairMetric):
     span : float, default 0.75
         Share of the rows that each local fit takes in.
 
+    See Also
+    --------
+    smooth_calibration_error, expected_calibration_error : other sizes of the gap.
+    calibration_slope, calibration_intercept : its direction.
+
     Notes
     -----
     Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``, ``calibration_e90``. The curve is

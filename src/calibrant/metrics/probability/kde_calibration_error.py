@@ -32,6 +32,11 @@ class KdeCalibrationError(PairMetric):
     norm : {1, 2}
         The power d.
 
+    See Also
+    --------
+    smooth_calibration_error : chooses its own kernel.
+    smooth_curve : the gap itself.
+
     Notes
     -----
     Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to choose. Where all scores are equal it is

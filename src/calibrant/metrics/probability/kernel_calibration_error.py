@@ -28,6 +28,11 @@ class KernelCalibrationError(WholeMetric):
     estimator : {"unbiased", "biased"}
         "biased" keeps the terms i = j, so it is never negative.
 
+    See Also
+    --------
+    kernel_calibration_test : whether it may be chance.
+    maximum_mean_calibration_error : the predicted label alone.
+
     Notes
     -----
     Use it to see errors that no single class shows, and through ``kernel_calibration_test`` as a test. Without bias it is negative about

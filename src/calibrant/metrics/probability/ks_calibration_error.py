@@ -24,6 +24,11 @@ class KsCalibrationError(PairMetric):
     target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
+    See Also
+    --------
+    smooth_calibration_error : no bins either, and a mean in place of the largest.
+    expected_calibration_error : in bins.
+
     Notes
     -----
     Use it where bins are too coarse and a density too vague. Over- and underconfidence in different regions partly cancel in it.

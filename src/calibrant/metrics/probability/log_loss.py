@@ -24,6 +24,11 @@ class LogLoss(MeanMetric):
     A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where that is smaller), so the value is finite:
     27.6 nats, where scikit-learn, which clips at the smallest step of float64, has 36.0.
 
+    See Also
+    --------
+    log_loss_decomposition : how much of it is miscalibration.
+    brier_score : bounded, milder with sure mistakes.
+
     Notes
     -----
     A proper score: use it to choose between models and between calibrators. It punishes confident errors without limit.

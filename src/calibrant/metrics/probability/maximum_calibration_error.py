@@ -23,6 +23,11 @@ class MaximumCalibrationError(ExpectedCalibrationError):
     norm : {"max"}
         As in ``expected_calibration_error``, which this is with another default.
 
+    See Also
+    --------
+    expected_calibration_error : the mean gap.
+    ks_calibration_error : a largest gap without bins.
+
     Notes
     -----
     The bin with the fewest rows tends to decide it, so read it with equal-weight bins or not at all. Its interval warns that it is

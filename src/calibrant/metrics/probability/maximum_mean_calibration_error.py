@@ -27,6 +27,10 @@ class MaximumMeanCalibrationError(PairMetric):
     width : float, default 0.4
         The kernel's width h, at least 0.005.
 
+    See Also
+    --------
+    kernel_calibration_error : the whole vector, without bias.
+
     Notes
     -----
     Use it to compare with papers that train with it. The double sum is exact and costs O(n log n), one sweep along the sorted scores.

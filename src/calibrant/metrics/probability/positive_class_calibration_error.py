@@ -26,6 +26,11 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
     norm : {1, 2, "max"}
         Mean of the gaps (ECE), root mean square (RMSCE), or the largest gap (MCE).
 
+    See Also
+    --------
+    expected_calibration_error : of the predicted label.
+    integrated_calibration_index : without bins.
+
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it

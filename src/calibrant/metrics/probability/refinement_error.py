@@ -27,6 +27,10 @@ class RefinementError(PairMetric):
     score : {"brier", "log_loss"}
         The squared error (p - c)^2, or the log loss.
 
+    See Also
+    --------
+    brier_decomposition, log_loss_decomposition : both parts of a score.
+
     Notes
     -----
     Use it to choose what to train, and let a calibrator take care of the rest. The fit is on the same rows, so it is a little too low

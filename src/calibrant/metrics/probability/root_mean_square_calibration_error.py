@@ -23,6 +23,11 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError):
     norm : {2}
         As in ``expected_calibration_error``, which this is with another default.
 
+    See Also
+    --------
+    expected_calibration_error : the mean gap.
+    debiased_calibration_error : less what noise adds.
+
     Notes
     -----
     It is biased upward more than the mean gap is: ``debiased_calibration_error`` estimates the same quantity without the bias.

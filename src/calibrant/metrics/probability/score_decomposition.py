@@ -71,6 +71,11 @@ def brier_decomposition(
     InputError
         When the predictions cannot be read or the target is unknown.
 
+    See Also
+    --------
+    log_loss_decomposition : the same of the log loss.
+    isotonic_curve : the recalibration that it rests on.
+
     Notes
     -----
     The isotonic fit is on the same rows, so the miscalibration of a calibrated model is a little above 0 in small samples.
@@ -113,6 +118,11 @@ def log_loss_decomposition(
     ------
     InputError
         When the predictions cannot be read or the target is unknown.
+
+    See Also
+    --------
+    brier_decomposition : the same of the Brier score.
+    isotonic_curve : the recalibration that it rests on.
 
     Notes
     -----

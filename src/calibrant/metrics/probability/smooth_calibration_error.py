@@ -30,6 +30,11 @@ class SmoothCalibrationError(PairMetric):
     target : {"answer", "event"} or a class label, default "answer"
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
+    See Also
+    --------
+    expected_calibration_error : in bins.
+    debiased_calibration_error : in bins, less what noise adds.
+
     Notes
     -----
     Use it as the one calibration error without a parameter to choose: it moves little when scores move little, and within a constant it

@@ -16,6 +16,10 @@ class SphericalScore(MeanMetric):
 
     .. math:: \frac{1}{n} \sum_i \frac{P_{i, y_i}}{\sqrt{\sum_k P_{ik}^2}}
 
+    See Also
+    --------
+    log_loss, brier_score : other proper scores.
+
     Notes
     -----
     A proper score, in [0, 1]: a model may be chosen by it. It is bounded as the Brier score is, and flatter still for confident errors.

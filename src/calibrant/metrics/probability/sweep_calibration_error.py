@@ -31,6 +31,11 @@ class SweepCalibrationError(PairMetric):
     norm : {1, 2}
         The power p.
 
+    See Also
+    --------
+    expected_calibration_error : the number of bins is yours.
+    debiased_calibration_error : less what noise adds.
+
     Notes
     -----
     Use it where a number of bins must not be chosen by hand: it is less biased than a fixed number. Ties are never split; there are

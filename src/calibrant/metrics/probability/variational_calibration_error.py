@@ -33,6 +33,11 @@ class VariationalCalibrationError(WholeMetric):
         Fits g. Default structured vector scaling.
     n_splits : int, default 5
 
+    See Also
+    --------
+    kernel_calibration_error : the whole vector too, without a fit.
+    refinement_error : what is left after recalibration.
+
     Notes
     -----
     Use it for more than two classes, where binning the whole vector is hopeless: no bins, and no upward bias. The better g, the tighter the

@@ -21,6 +21,10 @@ class CoefficientOfVariation(RegressionSumMetric):
 
     .. math:: c_v = \frac{1}{\bar\sigma} \sqrt{\frac{\sum_i (\sigma_i - \bar\sigma)^2}{n - 1}}
 
+    See Also
+    --------
+    sharpness : how large the std is, not how it varies.
+
     Notes
     -----
     Beside the ENCE: one std for all rows can have an ENCE of 0 and tells nothing about a row, which a c_v of 0 shows. 0 for one row.

@@ -19,6 +19,11 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
 
     .. math:: \frac{1}{n} \sum_i \int \left( F_i(u) - [y_i \le u] \right)^2 du
 
+    See Also
+    --------
+    negative_log_likelihood : punishes sure mistakes harder.
+    pinball_loss : at chosen levels.
+
     Notes
     -----
     A proper score like the NLL, milder to single large errors, in the units of y: use it to choose, and where there is no density.

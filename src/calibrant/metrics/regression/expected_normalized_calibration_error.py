@@ -32,6 +32,11 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums by cell: then the metric has a state of
         fixed size, and the edges of the bins are off by at most a factor of 2^(1 / cells), 0.3 % for 256.
 
+    See Also
+    --------
+    uncertainty_calibration_error : absolute gaps of the variance.
+    rmse_rmv_curve : the gaps, bin by bin.
+
     Notes
     -----
     Use it to see whether the error bars mean what they say row by row, which the interval calibration error does not tell: that one can

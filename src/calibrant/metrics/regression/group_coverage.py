@@ -55,6 +55,11 @@ def group_coverage(
     InputError
         When the groups do not fit the rows.
 
+    See Also
+    --------
+    interval_coverage : all rows together.
+    per_group : any metric by group.
+
     Examples
     --------
     >>> out = group_coverage([0.0, 3.0, 0.0], [0.0] * 3, [1.0] * 3, groups=["a", "b", "a"])

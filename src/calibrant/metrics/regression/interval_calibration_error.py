@@ -26,6 +26,11 @@ class IntervalCalibrationError(GapMetric):
     kind : {"interval", "quantile"}
         Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
 
+    See Also
+    --------
+    interval_curve : the gaps, level by level.
+    interval_coverage : one level.
+
     Notes
     -----
     Use it to see whether intervals hold what they say over all rows together. That is a weak demand: a std drawn at random can meet it

@@ -22,6 +22,11 @@ class IntervalCoverage(RegressionMeanMetric):
     level : float, default 0.9
         The coverage that the central interval claims.
 
+    See Also
+    --------
+    interval_width : read it beside this.
+    interval_calibration_error : all levels.
+
     Notes
     -----
     It should be near the level; see ``interval_width`` for what that costs, and ``group_coverage`` for whether it holds in each group.

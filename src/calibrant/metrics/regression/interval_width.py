@@ -20,6 +20,11 @@ class IntervalWidth(RegressionMeanMetric):
     level : float, default 0.9
         The coverage that the central interval claims.
 
+    See Also
+    --------
+    interval_coverage : read it beside this.
+    sharpness : the same by the variance.
+
     Notes
     -----
     Of intervals with the coverage they claim the narrower are the better: read it beside ``interval_coverage``. Infinite intervals make

@@ -16,6 +16,11 @@ class MeanAbsoluteError(RegressionMeanMetric):
 
     .. math:: \frac{1}{n} \sum_i |y_i - \mu_i|
 
+    See Also
+    --------
+    root_mean_squared_error : large errors count more.
+    continuous_ranked_probability_score : the same of a whole distribution.
+
     Notes
     -----
     Milder to single large errors than the RMSE; it says nothing of the error bars. ``std`` is not needed.

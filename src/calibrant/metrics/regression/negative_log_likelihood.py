@@ -16,6 +16,10 @@ class NegativeLogLikelihood(RegressionMeanMetric):
 
     for normal forecasts; the forecast's own density for others.
 
+    See Also
+    --------
+    continuous_ranked_probability_score : in the units of y, milder.
+
     Notes
     -----
     A proper score: use it to choose between models and calibrators. One row far outside its error bar can decide it; the CRPS is milder.

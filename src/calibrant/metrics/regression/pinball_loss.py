@@ -22,6 +22,11 @@ class PinballLoss(RegressionMeanMetric):
     levels : tuple of float, default 0.01, 0.02, ..., 0.99
         One or more; ``levels=(0.9,)`` judges one quantile.
 
+    See Also
+    --------
+    continuous_ranked_probability_score : over all levels.
+    quantile_calibration_error : whether the quantiles are right.
+
     Notes
     -----
     A proper score of quantiles: use it to choose between quantile forecasts. Over many levels twice its value nears the CRPS.

@@ -65,6 +65,11 @@ def pit_histogram(
     PitHistogram
         A hump in the middle means too wide, a bowl too narrow, a slope a shift.
 
+    See Also
+    --------
+    PitHistogramDisplay : draws it.
+    pit_test : whether it may be chance.
+
     Examples
     --------
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
@@ -90,6 +95,10 @@ def pit_test(
     -------
     CalibrationTest
         statistic, p_value, method and n. Rows are taken to be independent; weights are not taken, since a test of repeated rows is none.
+
+    See Also
+    --------
+    pit_histogram : where it is not uniform.
 
     Examples
     --------

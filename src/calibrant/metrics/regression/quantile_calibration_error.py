@@ -29,6 +29,11 @@ class QuantileCalibrationError(SpreadMetric):
     n_levels : int, default 9
         Levels 1 / (L + 1), ..., L / (L + 1).
 
+    See Also
+    --------
+    interval_calibration_error : central intervals.
+    pit_histogram : all levels, to look at.
+
     Notes
     -----
     Use it for quantiles that should hold at every size of the predicted std, which the interval calibration error does not ask. Biased

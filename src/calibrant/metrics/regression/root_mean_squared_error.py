@@ -16,6 +16,11 @@ class RootMeanSquaredError(RootMeanMetric):
 
     .. math:: \sqrt{\frac{1}{n} \sum_i (y_i - \mu_i)^2}
 
+    See Also
+    --------
+    mean_absolute_error : large errors count less.
+    uncertainty_calibration_error : whether the error bars know it.
+
     Notes
     -----
     The size of the errors, in the units of y; it says nothing of the error bars. ``std`` is not needed.

@@ -16,6 +16,11 @@ class Sharpness(RootMeanMetric):
 
     .. math:: \sqrt{\frac{1}{n} \sum_i \sigma_i^2}
 
+    See Also
+    --------
+    interval_width : the same by intervals.
+    coefficient_of_variation : how much it varies.
+
     Notes
     -----
     Between forecasts that are equally calibrated the sharper is the better; alone it says nothing, since a std can be small and wrong.

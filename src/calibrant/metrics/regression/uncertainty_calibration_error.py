@@ -24,6 +24,11 @@ class UncertaintyCalibrationError(SpreadMetric):
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums by cell: then the metric has a state of
         fixed size, and the edges of the bins are off by at most a factor of 2^(1 / cells), 0.3 % for 256.
 
+    See Also
+    --------
+    expected_normalized_calibration_error : relative gaps of the std.
+    rmse_rmv_curve : the gaps, bin by bin.
+
     Notes
     -----
     In squared units of y, so bins of large variance rule it: the ENCE, which is relative, treats all bins alike. Biased upward in small

@@ -53,6 +53,11 @@ def hosmer_lemeshow_test(
     InputError
         When the predictions cannot be read or an option cannot be used.
 
+    See Also
+    --------
+    spiegelhalter_test : without bins.
+    t_cal_test : many numbers of bins at once.
+
     Notes
     -----
     Use it where a regulator asks for it. Its answer changes with the bins, and it needs about five expected hits and misses in each;

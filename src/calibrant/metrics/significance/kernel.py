@@ -49,6 +49,11 @@ def kernel_calibration_test(
     InputError
         When the predictions cannot be read or an option cannot be used.
 
+    See Also
+    --------
+    kernel_calibration_error : the size of it.
+    spiegelhalter_test, t_cal_test : of one probability a row.
+
     Notes
     -----
     Use it for several classes, where no single confidence tells whether the other probabilities are right. For one probability

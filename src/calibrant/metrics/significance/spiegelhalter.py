@@ -47,6 +47,11 @@ def spiegelhalter_test(
     InputError
         When the predictions cannot be read or an option cannot be used.
 
+    See Also
+    --------
+    hosmer_lemeshow_test, t_cal_test : in bins.
+    calibration_slope : in which way it is off.
+
     Notes
     -----
     Quick and without bins or bandwidths, it sees scores too extreme or too timid, and is blind to errors that balance in the sum.

@@ -56,6 +56,11 @@ def t_cal_test(
     InputError
         When the predictions cannot be read or an option cannot be used.
 
+    See Also
+    --------
+    debiased_calibration_error : the size of it.
+    spiegelhalter_test : without bins.
+
     Notes
     -----
     Use it to ask whether one probability is calibrated, without choosing bins; ``kernel_calibration_test`` asks it of whole vectors.
