@@ -26,6 +26,10 @@ def get_threads() -> int:
     -------
     int, at least 1
 
+    See Also
+    --------
+    set_threads, threads : change it.
+
     Examples
     --------
     >>> get_threads() >= 1
@@ -54,6 +58,11 @@ def set_threads(n: int | None) -> None:
     ValueError
         When n is not a whole number of at least 1.
 
+    See Also
+    --------
+    threads : for one block only.
+    get_threads : what it is now.
+
     Examples
     --------
     >>> set_threads(1)
@@ -73,6 +82,10 @@ def threads(n: int | None):
     Parameters
     ----------
     n : int >= 1, or None
+
+    See Also
+    --------
+    set_threads : for good.
 
     Examples
     --------

@@ -53,6 +53,11 @@ def register(cls: Class) -> Class:
     InputError
         When it is no part that can be saved, or another class has its name.
 
+    See Also
+    --------
+    load : reads what it made savable.
+    Calibrator, Map, Signal, RegressionCalibrator : the templates of parts.
+
     Notes
     -----
     ``load`` imports nothing of others by itself, so that no file decides what code runs: import the package that registers the class before

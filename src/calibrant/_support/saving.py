@@ -98,6 +98,10 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
         When the file is damaged or changed, not calibrant's, or written by a newer format; when it unpacks to more than ``max_bytes``;
         when what it holds cannot be used, which is tried on made-up rows.
 
+    See Also
+    --------
+    register : makes a part of your own savable.
+
     Examples
     --------
     >>> import tempfile

@@ -67,6 +67,11 @@ def class_report(
     ClassReport
         ``.frame()`` gives it as a data frame.
 
+    See Also
+    --------
+    confidence_curve : one of these classes, over its scores.
+    worst_slices : which slices of a table are off.
+
     Notes
     -----
     Read it before any overall number: a class with confidence 0.07 hides behind an accuracy of 0.9. A class never predicted has rate 1/2

@@ -45,6 +45,11 @@ class ConfidenceCalibrator(Calibrator):
     maps_ : dict from the position of a class to its fitted map; empty where one serves all.
     rate_ : (K,) constant confidence of the classes without a map, or None.
 
+    See Also
+    --------
+    AutoCalibrator : chooses the method for you.
+    OneVsRest : a probability for every class.
+
     Notes
     -----
     Use it when the question is "how far can I trust this answer?". How likely an event is, is another question: for all class

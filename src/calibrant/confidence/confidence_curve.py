@@ -114,6 +114,11 @@ def confidence_curve(
     -------
     ConfidenceCurve, or None where no row is predicted as that class.
 
+    See Also
+    --------
+    ConfidenceCurveDisplay : draws it.
+    class_report : all classes, one row each.
+
     Notes
     -----
     "We would not recommend using any calibration without a visual check" (the paper, section 12). The densities are drawn with the

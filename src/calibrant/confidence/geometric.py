@@ -65,6 +65,11 @@ class GeometricCalibrator(Calibrator):
     InputError
         Without ``X`` or ``reference``, or for an option out of range.
 
+    See Also
+    --------
+    FastSeparation : the signal that it uses.
+    StackedConfidence : any signals together.
+
     Notes
     -----
     Fit on validation rows that are not in the training set: a training point is at distance 0 from itself. Use it where distances

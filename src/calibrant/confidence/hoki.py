@@ -62,6 +62,11 @@ class HokiCalibrator(Calibrator):
     InputError
         For an option out of range, or a signal outside [0, 1].
 
+    See Also
+    --------
+    LabelStability : the signal that it uses.
+    ConfidenceCalibrator : any signal, one map.
+
     Notes
     -----
     At a fixed point the calibration error of the fitted rows on these very bins is 0 by construction: never report it. Few bins hold

@@ -78,6 +78,11 @@ def signal_accuracy(
     -------
     SignalAccuracy
 
+    See Also
+    --------
+    SignalAccuracyDisplay : draws it.
+    metrics.reliability_curve : the same for the confidence.
+
     Notes
     -----
     It shows whether a signal says anything, where it changes from wrong to right, and which map follows it. The fits are of the rows

@@ -33,6 +33,11 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     .. versionchanged:: 0.1
        ``fit_record``, ``predict_record`` and ``confidence_record``, for records that were read, are public.
+
+    See Also
+    --------
+    TemperatureScaling, AutoCalibrator : two that are ready.
+    RegressionCalibrator, Map, Signal : the other templates.
     """
 
     tags: ClassVar[Tags] = Tags()

@@ -23,6 +23,11 @@ class Map(Saved, BaseEstimator, ABC):
 
     .. versionchanged:: 0.1
        ``fit_groups`` is public.
+
+    See Also
+    --------
+    Platt, Spline, CenteredIsotonic : some that are ready.
+    OneVsRest, ConfidenceCalibrator : calibrators made of a map.
     """
 
     tags: ClassVar[MapTags] = MapTags()

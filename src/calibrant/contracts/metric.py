@@ -33,6 +33,11 @@ class Metric:
 
     .. versionchanged:: 0.1
        The level of records (``of``, ``interval_of``, ``totals_of`` and their like) and ``key`` are public.
+
+    See Also
+    --------
+    SumMetric, MeanMetric, RatioMetric, WholeMetric : what to derive from.
+    RegressionMetric : the same for forecasts of numbers.
     """
 
     #: The name shown to people.
@@ -203,7 +208,12 @@ class Metric:
 
 @dataclass(frozen=True, repr=False)
 class WholeMetric(Metric):
-    """A metric that needs all rows at once: no state. A metric writes ``_value(record)``."""
+    """A metric that needs all rows at once: no state. A metric writes ``_value(record)``.
+
+    See Also
+    --------
+    SumMetric : where sums over rows are enough.
+    """
 
     mergeable_: ClassVar[bool] = False
 

@@ -28,6 +28,11 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
 
     .. versionchanged:: 0.1
        ``fit_record`` and ``predict_record``, for records that were read, are public.
+
+    See Also
+    --------
+    StdScaling, AutoRegressionCalibrator : two that are ready.
+    Calibrator : the same for class probabilities.
     """
 
     tags: ClassVar[Tags] = Tags(output="distribution")

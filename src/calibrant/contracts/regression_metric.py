@@ -18,6 +18,10 @@ class RegressionMetric(Metric):
     """Base of all metrics of forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``.
 
     How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as its square, None otherwise.
+
+    See Also
+    --------
+    RegressionSumMetric, RegressionMeanMetric : what to derive from.
     """
 
     task: ClassVar[str] = "regression"
@@ -26,12 +30,22 @@ class RegressionMetric(Metric):
 
 @dataclass(frozen=True, repr=False)
 class RegressionSumMetric(RegressionMetric, SumMetric):
-    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and ``_finalise(totals)``."""
+    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and ``_finalise(totals)``.
+
+    See Also
+    --------
+    RegressionMeanMetric : a mean of one loss a row.
+    """
 
 
 @dataclass(frozen=True, repr=False)
 class RegressionMeanMetric(RegressionMetric, MeanMetric):
-    """A weighted mean of one loss a row, with its analytic interval; a metric writes ``_losses(record)``."""
+    """A weighted mean of one loss a row, with its analytic interval; a metric writes ``_losses(record)``.
+
+    See Also
+    --------
+    RegressionSumMetric : any function of sums.
+    """
 
 
 @dataclass(frozen=True, repr=False)

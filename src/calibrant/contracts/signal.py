@@ -21,6 +21,11 @@ class Signal(Saved, BaseEstimator, ABC):
 
     .. versionchanged:: 0.1
        ``fit_record`` and ``score_record`` are public, and the constructor takes ``inputs`` and ``classes``.
+
+    See Also
+    --------
+    TopProbability, Margin : two that are ready.
+    ConfidenceCalibrator : takes a signal and a map.
     """
 
     tags: ClassVar[SignalTags] = SignalTags()

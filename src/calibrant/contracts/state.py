@@ -15,7 +15,12 @@ __all__ = ["SumState"]
 
 @dataclass(frozen=True, eq=False)
 class SumState:
-    """A metric's mergeable state: the metric with its options, and an array of sums; ``totals=None`` is the empty state."""
+    """A metric's mergeable state: the metric with its options, and an array of sums; ``totals=None`` is the empty state.
+
+    See Also
+    --------
+    Metric : makes one by ``metric.state(y_true, P)``.
+    """
 
     metric: "Metric"
     totals: np.ndarray | None = None

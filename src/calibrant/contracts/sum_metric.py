@@ -17,7 +17,13 @@ __all__ = ["MeanMetric", "RatioMetric", "SumMetric"]
 
 @dataclass(frozen=True, repr=False)
 class SumMetric(Metric):
-    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A metric writes ``_columns(record)``."""
+    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A metric writes ``_columns(record)``.
+
+    See Also
+    --------
+    MeanMetric, RatioMetric : with an interval ready.
+    WholeMetric : where sums over rows are not enough.
+    """
 
     def columns_of(self, record: Any) -> list[np.ndarray]:
         """What is summed over the rows of a record, besides the weight itself: a list of (n,)."""
@@ -49,7 +55,13 @@ class SumMetric(Metric):
 
 @dataclass(frozen=True, repr=False)
 class MeanMetric(SumMetric):
-    """A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``."""
+    """A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``.
+
+    See Also
+    --------
+    RatioMetric : a quotient of two sums.
+    RegressionMeanMetric : the same for forecasts of numbers.
+    """
 
     def losses_of(self, record: Any) -> np.ndarray:
         """The loss of each row of a record, (n,)."""
@@ -81,6 +93,10 @@ class RatioMetric(SumMetric):
     """A quotient of two weighted sums, with the delta method's interval. A metric writes ``_parts(record)`` -> (top, bottom), each (n,).
 
     The value is ``empty_value`` where the bottom sums to 0.
+
+    See Also
+    --------
+    MeanMetric : a mean of one loss a row.
     """
 
     empty_value: ClassVar[float] = float("nan")

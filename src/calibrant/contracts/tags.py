@@ -21,6 +21,10 @@ class Tags:
     binary_only : accepts two classes only.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    MapTags, SignalTags : the same for maps and signals.
     """
 
     output: Literal["probability", "confidence", "distribution"] = "probability"
@@ -45,6 +49,10 @@ class MapTags:
     random : depends on ``random_state``.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    Tags, SignalTags : the same for calibrators and signals.
     """
 
     domain: Literal["unit", "real"] = "real"
@@ -64,6 +72,10 @@ class SignalTags:
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot be fitted without ``reference=``.
     exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    Tags, MapTags : the same for calibrators and maps.
     """
 
     domain: Literal["unit", "real"] = "unit"

@@ -11,7 +11,12 @@ __all__ = ["BUNDLED", "Dataset", "breast_cancer", "digits", "three_parts"]
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features (n, d), labels (n,) as positions in ``classes``, and a name."""
+    """Features (n, d), labels (n,) as positions in ``classes``, and a name.
+
+    See Also
+    --------
+    datasets.breast_cancer, datasets.digits : make one.
+    """
 
     name: str
     X: np.ndarray
@@ -25,6 +30,11 @@ class Dataset:
 def digits() -> Dataset:
     """Handwritten digits: 1,797 images of 8 x 8, 10 classes.
 
+    See Also
+    --------
+    datasets.breast_cancer : two classes.
+    datasets.three_parts : rows to train, calibrate and test on.
+
     Examples
     --------
     >>> len(digits()), digits().X.shape[1]
@@ -36,6 +46,11 @@ def digits() -> Dataset:
 
 def breast_cancer() -> Dataset:
     """Breast cancer (Wisconsin): 569 rows of 30 features, malignant or benign.
+
+    See Also
+    --------
+    datasets.digits : ten classes.
+    datasets.three_parts : rows to train, calibrate and test on.
 
     Examples
     --------
@@ -52,6 +67,10 @@ BUNDLED = {"digits": digits, "breast-cancer": breast_cancer}
 
 def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal shares.
+
+    See Also
+    --------
+    datasets.breast_cancer, datasets.digits : what it can split.
 
     Examples
     --------

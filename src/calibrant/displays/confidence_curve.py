@@ -36,6 +36,11 @@ class ConfidenceCurveDisplay:
         The numbers drawn; ``curve.points.frame()`` and ``curve.bars.frame()`` give them as tables.
     ax_, densities_ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    confidence_curve : the numbers it draws.
+    ReliabilityDisplay : without a fitted calibrator.
+
     Notes
     -----
     The curve (with its band) or cloud should pass through the intervals of the bars. Where the bars hold few rows neither is to be

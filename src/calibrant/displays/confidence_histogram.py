@@ -33,6 +33,11 @@ class ConfidenceHistogramDisplay:
         The numbers drawn; ``histogram.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.confidence_histogram : the numbers it draws.
+    ReliabilityDisplay : how often each confidence is right.
+
     Notes
     -----
     Confident errors are what harms: they are the wrong predictions in the bins on the right. Rows are counted on a logarithmic scale,

@@ -35,6 +35,10 @@ class DriftDisplay:
         The numbers drawn; :meth:`frame` gives them as a table.
     ax_, evidence_ax_, figure_ : matplotlib axes of the error, of the evidence below it, and their figure, once drawn.
 
+    See Also
+    --------
+    monitor, CalibrationMonitor : what it draws.
+
     Notes
     -----
     The points are the error freed of noise: a batch whose interval reaches 0 shows nothing by itself. Many such batches together may:

@@ -31,6 +31,11 @@ class IntervalCalibrationDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.interval_curve : the numbers it draws.
+    PitHistogramDisplay : the same by quantiles.
+
     Notes
     -----
     Below the diagonal the intervals are too narrow. It looks at all rows together, and can be perfect for a std drawn at random: look

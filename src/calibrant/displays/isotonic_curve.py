@@ -32,6 +32,11 @@ class IsotonicCurveDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.isotonic_curve : the numbers it draws.
+    ReliabilityDisplay : in bins, with the rows in each.
+
     Notes
     -----
     What leaves the band around the diagonal is miscalibration that chance does not explain, wherever the bins of other diagrams lie.

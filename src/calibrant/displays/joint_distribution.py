@@ -35,6 +35,11 @@ class JointDistributionDisplay:
     joint : JointDistribution
     axes_, figure_ : the three matplotlib axes and their figure, once drawn.
 
+    See Also
+    --------
+    metrics.joint_distribution : the numbers it draws.
+    class_report : the predicted classes as a table.
+
     Notes
     -----
     The diagonal of the third table is the confidence of a prediction given its class alone; compare it with that of the second.

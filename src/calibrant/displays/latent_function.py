@@ -33,6 +33,10 @@ class LatentFunctionDisplay:
     latent : LatentFunction
     ax_, figure_ : matplotlib axes and their figure, once drawn.
 
+    See Also
+    --------
+    GaussianProcessCalibration : the calibrator it draws.
+
     Notes
     -----
     Softmax does not see a constant added to the latent function: judge its shape, not its height. With ``inputs="probability"`` the

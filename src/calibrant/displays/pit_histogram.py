@@ -31,6 +31,11 @@ class PitHistogramDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.pit_histogram : the numbers it draws.
+    IntervalCalibrationDisplay : the same by central intervals.
+
     Notes
     -----
     A bowl means too narrow, a hump too wide, a slope a shift.

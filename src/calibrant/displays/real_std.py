@@ -36,6 +36,11 @@ class RealStdDisplay:
     points : the rows shown, or None.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.real_std_curve : the numbers it draws.
+    RmseRmvDisplay : the same in bins alone, with a band.
+
     Notes
     -----
     On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts claim: half of the errors in the darker

@@ -40,6 +40,11 @@ class ReliabilityDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, counts_ax_, figure_ : matplotlib axes of the diagram, of the counts below it, and their figure, once drawn.
 
+    See Also
+    --------
+    metrics.reliability_curve : the numbers it draws.
+    IsotonicCurveDisplay : the same without bins.
+
     Notes
     -----
     Look at it before using any calibration. The vertical bars are intervals for the accuracy in each bin: a gap inside them may be

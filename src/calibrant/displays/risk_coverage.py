@@ -32,6 +32,11 @@ class RiskCoverageDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.risk_coverage_curve : the numbers it draws.
+    metrics.area_under_risk_coverage : the curve as one number.
+
     Notes
     -----
     It falls to the left where the confidence tells right from wrong, and is flat where it tells nothing, calibrated or not.

@@ -31,6 +31,11 @@ class RmseRmvDisplay:
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    metrics.rmse_rmv_curve : the numbers it draws.
+    RealStdDisplay : the rows themselves.
+
     Notes
     -----
     Points above the diagonal are overconfident. A flat line means that the predicted std says nothing of a row, however well the

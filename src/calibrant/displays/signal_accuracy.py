@@ -40,6 +40,11 @@ class SignalAccuracyDisplay:
         The numbers drawn; ``accuracy.bins.frame()`` and ``accuracy.fits.frame()`` give them as tables.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
+    See Also
+    --------
+    signal_accuracy : the numbers it draws.
+    ReliabilityDisplay : the same for the confidence.
+
     Notes
     -----
     With a separation the step from wrong to right should stand near 0, where the row is as near to its own class as to another.

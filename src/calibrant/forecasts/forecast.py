@@ -24,6 +24,10 @@ class Forecast(ABC):
 
     Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a probability would round to 0 or 1.
     A kind of forecast writes ``shape``, ``mean``, ``std``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``.
+
+    See Also
+    --------
+    NormalForecast, QuantileForecast, SampleForecast : the kinds to make.
     """
 
     shape: tuple[int, ...]

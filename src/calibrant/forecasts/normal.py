@@ -26,6 +26,10 @@ class NormalForecast(Forecast):
     InputError
         When the shapes differ, a value is not finite, or a std is not positive (the message names the rows).
 
+    See Also
+    --------
+    QuantileForecast, SampleForecast : other ways to say a distribution.
+
     Examples
     --------
     >>> forecast = NormalForecast([0.0, 1.0], [1.0, 2.0])

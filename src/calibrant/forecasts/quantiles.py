@@ -39,6 +39,10 @@ class QuantileForecast(Forecast):
     InputError
         When levels and values do not fit, a value is not finite, or all quantiles of a row are equal.
 
+    See Also
+    --------
+    NormalForecast, SampleForecast : other ways to say a distribution.
+
     References
     ----------
     Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing", Econometrica 78, 2010.

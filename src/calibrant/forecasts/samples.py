@@ -22,6 +22,10 @@ class SampleForecast(QuantileForecast):
     ----------
     samples : (n, s), or (n, d, s) for several outputs; at least two draws a row, not all equal
 
+    See Also
+    --------
+    NormalForecast, QuantileForecast : other ways to say a distribution.
+
     Examples
     --------
     >>> forecast = SampleForecast([[1.0, 2.0, 4.0, 5.0]])

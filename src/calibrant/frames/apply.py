@@ -49,6 +49,11 @@ def apply(
     -------
     Path
 
+    See Also
+    --------
+    frames.sample, frames.sketch : rows or sums to fit the calibrator on.
+    evaluate : scores of what it wrote.
+
     Examples
     --------
     >>> import tempfile

@@ -79,6 +79,11 @@ def evaluate(
         Where a column is missing or its values cannot be used.
     MissingDependencyError
 
+    See Also
+    --------
+    report : a page about predictions in memory.
+    worst_slices, monitor : what to ask of its result.
+
     Notes
     -----
     Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation (1e-9). Memory is (slices x predicted

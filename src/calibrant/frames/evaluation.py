@@ -31,6 +31,11 @@ class Evaluation(Sliced):
         Sums by slice, predicted class and bin; ``state.save(path)`` keeps them.
     strategy : {"width", "mass"}
     n_bins : int
+
+    See Also
+    --------
+    evaluate : makes one.
+    worst_slices, monitor : what to ask of it.
     """
 
     strategy: str = "width"

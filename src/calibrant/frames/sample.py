@@ -31,6 +31,10 @@ class RowSample(Saved):
     predicted : (m,) predicted classes, likewise
     weight : (m,) sums over the sample with these weights are unbiased for sums over the table
     classes : list of K
+
+    See Also
+    --------
+    frames.sample : makes one.
     """
 
     probabilities: np.ndarray
@@ -79,6 +83,11 @@ def sample(
     Returns
     -------
     RowSample
+
+    See Also
+    --------
+    frames.sketch : all rows, as a histogram of the score.
+    frames.apply : uses the calibrator that was fitted.
 
     Notes
     -----

@@ -25,6 +25,11 @@ class ScoreSketch(Saved):
     Attributes
     ----------
     state : GroupState
+
+    See Also
+    --------
+    frames.sketch : makes one.
+    ConfidenceCalibrator : what can be fitted to it.
     """
 
     def __init__(self, state: GroupState) -> None:
@@ -91,6 +96,11 @@ def sketch(
     Returns
     -------
     ScoreSketch
+
+    See Also
+    --------
+    frames.sample : some rows, for calibrators of whole vectors.
+    frames.apply : uses the calibrator that was fitted.
 
     Notes
     -----

@@ -60,6 +60,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         When the labels are of one class only, an option is none of those above, ``cv="prefit"``, the model predicts neither
         probabilities nor decisions, or a fold is too small for the calibrator of its own that it would get.
 
+    See Also
+    --------
+    CalibratedRegressor : the same for regression.
+    cross_fitted : calibrated probabilities without a model.
+
     Notes
     -----
     A class absent from a fold's training part keeps its share of all rows in that fold's predictions. A calibrator that needs the model's

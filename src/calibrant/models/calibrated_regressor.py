@@ -59,6 +59,11 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     InputError
         When the data do not fit, or ``cv="prefit"``.
 
+    See Also
+    --------
+    CalibratedClassifier : the same for classification.
+    AutoRegressionCalibrator : the calibrator alone, for given forecasts.
+
     Notes
     -----
     ``predict`` is the mean of the calibrated distribution: the model's own, except for calibrators that move it (interval calibration).

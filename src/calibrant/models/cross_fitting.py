@@ -55,6 +55,11 @@ def cross_fitted(
     InputError
         When the data cannot be read, or the splitter holds a row out twice.
 
+    See Also
+    --------
+    CalibratedClassifier : fits the model and its calibrator together.
+    report : shows what calibration would change.
+
     Notes
     -----
     Use it to judge a calibrator when there is one labelled set only: metrics on these rows are honest, metrics on the rows of the fit are

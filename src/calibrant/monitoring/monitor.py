@@ -67,6 +67,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
     batches_, times_, path_ : lists with one entry a batch: its (B, 3) sums, its time, and the log evidence after it.
     log_stakes_ : (A,) logarithms of the stakes.
 
+    See Also
+    --------
+    monitor : the calibration over time of an evaluation.
+    DriftDisplay : draws the evidence.
+
     Notes
     -----
     Use it on labels as they come in, by day or by batch; :func:`calibrant.monitor` takes the result of :func:`calibrant.evaluate` by slice

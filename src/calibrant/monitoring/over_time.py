@@ -84,6 +84,11 @@ def monitor(
     ------
     InputError
 
+    See Also
+    --------
+    CalibrationMonitor : an alarm, batch by batch.
+    DriftDisplay : draws it.
+
     Notes
     -----
     See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation of each new one and ask again, as often

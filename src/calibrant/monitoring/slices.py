@@ -95,6 +95,11 @@ def worst_slices(
     ------
     InputError
 
+    See Also
+    --------
+    evaluate : makes what it tests.
+    metrics.worst_group : one metric, rows in memory.
+
     Notes
     -----
     Use it on one period of time; to watch many, one after the other, use :func:`calibrant.monitor`. Sums of weighted rows make it reject

@@ -24,6 +24,11 @@ class BruteIndex(NeighborIndex):
     points_ : the training points, sorted by group.
     radius_ : the largest distance of a point from the mean.
 
+    See Also
+    --------
+    neighbors.ExactIndex : the same points, usually quicker.
+    neighbors.FaissIndex : for very many points.
+
     Notes
     -----
     The product rounds, so it only gives a lower bound of each distance; whatever is returned is computed again from differences in

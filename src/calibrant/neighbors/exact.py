@@ -43,6 +43,11 @@ class ExactIndex(NeighborIndex):
     table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
     centre_, radius_ : the mean of the points, and no less than the largest distance of a point from it.
 
+    See Also
+    --------
+    neighbors.BruteIndex : by one matrix product.
+    neighbors.FaissIndex : for very many points.
+
     Notes
     -----
     Results are exact to float64 rounding whatever the data: float32 only chooses which rows are looked at. Exact zeros of distance

@@ -38,6 +38,10 @@ class FaissIndex(NeighborIndex):
     points_ : the training points, sorted by group.
     radius_ : the largest distance of a point from the mean.
 
+    See Also
+    --------
+    neighbors.ExactIndex, neighbors.BruteIndex : need no other library.
+
     Notes
     -----
     Needs ``pip install calibrant[faiss]``. :class:`ExactIndex` needs nothing, and was faster than the exact faiss on MNIST. faiss

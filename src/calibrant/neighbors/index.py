@@ -41,6 +41,10 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
       them and takes more (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
     - ``radius_``, at least the largest distance of a point from their mean (``points_.centre_and_radius(metric)``): the score where one
       of the two distances does not exist.
+
+    See Also
+    --------
+    neighbors.ExactIndex, neighbors.BruteIndex, neighbors.FaissIndex : those that are ready.
     """
 
     metric: str

@@ -38,6 +38,11 @@ class ConformalIntervals(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact"
 
+    See Also
+    --------
+    IntervalCalibration, QuantileRecalibration : whole distributions, no guarantee.
+    metrics.interval_coverage : whether they hold what they say.
+
     Notes
     -----
     Use them where a stated coverage must hold: it is between level and level + 1 / (n + 1) on average over calibration sets, if new rows

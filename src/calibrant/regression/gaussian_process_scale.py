@@ -53,6 +53,11 @@ class GaussianProcessScale(RegressionCalibrator):
     status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process was taken in: STD scaling); "no error"
         (every residual is 0: the std are left as they are, with a FitWarning).
 
+    See Also
+    --------
+    StdScaling : one factor for all.
+    IsotonicVariance : any increasing function, without a prior.
+
     Notes
     -----
     Use it where the std are off by more at one end than at the other: it bends as far as the data ask, needs fewer rows than isotonic

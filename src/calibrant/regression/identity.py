@@ -19,6 +19,11 @@ class ForecastIdentity(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact"
 
+    See Also
+    --------
+    AutoRegressionCalibrator : takes it where nothing is better.
+    Identity : the same for class probabilities.
+
     Notes
     -----
     Use it as the baseline in comparisons; :class:`AutoRegressionCalibrator` returns it where nothing better is shown. Not where the error

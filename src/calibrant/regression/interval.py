@@ -31,6 +31,11 @@ class IntervalCalibration(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact", or "no error" (all outcomes at one probability: the forecasts are shifted there and keep their spread).
 
+    See Also
+    --------
+    QuantileRecalibration : at a few levels, for few rows.
+    StdScaling : one factor, the shape stays.
+
     Notes
     -----
     Use it where the shape of the distributions is wrong, and quantiles and intervals are what is needed; it wants some hundred rows. It

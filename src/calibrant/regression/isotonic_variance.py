@@ -34,6 +34,11 @@ class IsotonicVariance(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact"; "no error" (every residual is 0: the std are left as they are, with a FitWarning).
 
+    See Also
+    --------
+    VarianceBinning : one value a bin.
+    GaussianProcessScale : smooth, with a prior.
+
     Notes
     -----
     Use it where a larger predicted std does mean a larger error, but not in proportion, and there are thousands of rows. Where the std

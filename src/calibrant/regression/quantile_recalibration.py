@@ -36,6 +36,11 @@ class QuantileRecalibration(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact", or "shift only" (one level).
 
+    See Also
+    --------
+    IntervalCalibration : at all levels.
+    ConformalIntervals : intervals with a guarantee.
+
     Notes
     -----
     Use it for quantile forecasts, for small calibration sets, and where the density matters: with few levels it is smooth enough for the

@@ -26,6 +26,11 @@ class StdScaling(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact"; "no error" (every residual is 0, which would scale to nothing: scale 1, with a FitWarning).
 
+    See Also
+    --------
+    GaussianProcessScale, IsotonicVariance : a factor that depends on the std.
+    IntervalCalibration : changes the shape too.
+
     Notes
     -----
     The first thing to try: one number, it cannot overfit, and the ranking of the rows by uncertainty stays. It cannot make an

@@ -34,6 +34,11 @@ class VarianceBinning(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std are left as they are, with a FitWarning).
 
+    See Also
+    --------
+    IsotonicVariance : never falls, no number of bins to choose.
+    StdScaling : one factor for all.
+
     Notes
     -----
     Use it where the std need not even be ordered rightly: it is the only one of these that can turn the order round. It gives a few

@@ -25,6 +25,10 @@ class Report:
     ----------
     summary : Summary, from ``summarise``, or its dictionary
 
+    See Also
+    --------
+    report : makes one.
+
     Examples
     --------
     >>> found = report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2)
@@ -105,6 +109,11 @@ def report(
         When the predictions cannot be read or the arguments contradict each other.
     TypeError
         For an option that is none; the message names those there are.
+
+    See Also
+    --------
+    evaluate : the numbers alone, for a table of any size.
+    metrics.compute : several metrics at once.
 
     Notes
     -----

@@ -77,6 +77,10 @@ class AutoCalibrator(Calibrator):
     gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
     status_ : "pooled", "identity: too few rows", "identity: one class only", or "identity: no evidence".
 
+    See Also
+    --------
+    AutoRegressionCalibrator : the same for forecasts of numbers.
+
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data,

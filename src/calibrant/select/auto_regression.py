@@ -73,6 +73,11 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         0 for forecasts of shape (n,).
     status_ : "chosen", "identity: too few rows", "identity: no error", or "identity: no evidence".
 
+    See Also
+    --------
+    AutoCalibrator : the same for class probabilities.
+    CalibratedRegressor : a model together with its calibrator.
+
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and

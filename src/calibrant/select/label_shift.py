@@ -46,6 +46,10 @@ class LabelShift(Saved, BaseEstimator):
         so much that q is little more than noise.
     status_ : "given", "converged", "max steps", or "ill-conditioned".
 
+    See Also
+    --------
+    AutoCalibrator : fit it first, then shift what it gives.
+
     Notes
     -----
     Use it when the model meets classes at other rates than in the calibration set: confidence depends on them. "em" is the more

@@ -119,6 +119,11 @@ class StackedConfidence(Calibrator):
         (log loss out of fold), standard_error (of its difference to all together).
     status_ : how the fit ended.
 
+    See Also
+    --------
+    ConfidenceCalibrator : one signal, any map.
+    GeometricCalibrator, HokiCalibrator : one signal beside the model's score.
+
     Notes
     -----
     Use it when the question is "how far can I trust this answer?" and there are some hundred labelled rows: it takes from each signal what

@@ -23,6 +23,10 @@ class Entropy(Signal):
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
+    See Also
+    --------
+    TopProbability, Margin : look at one or two classes only.
+
     Notes
     -----
     Looks at the whole row, where the top probability and the margin look at one or two entries. Turned round, so that a larger score means

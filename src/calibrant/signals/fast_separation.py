@@ -52,6 +52,11 @@ class FastSeparation(Separation):
     InputError
         Without ``reference`` at fit or ``X``, for features that are not finite numbers, or an option out of range.
 
+    See Also
+    --------
+    PairwiseSeparation : the exact, slow definition.
+    GeometricCalibrator : the calibrator that is built on it.
+
     Notes
     -----
     Use it where distances between inputs mean something: small images, standardised tables, a network's hidden layer. The training

@@ -62,6 +62,11 @@ class LabelStability(Signal):
     InputError
         For an option out of range, or ``transform`` without ``model`` or ``X``.
 
+    See Also
+    --------
+    HokiCalibrator : the calibrator that is built on it.
+    StackedConfidence : puts it together with other signals.
+
     Notes
     -----
     Use it where the gap to all the other classes says more than the top probability; with noise on the logits alone it is a smooth

@@ -23,6 +23,10 @@ class LogOdds(Signal):
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
+    See Also
+    --------
+    TopProbability : the same as a probability.
+
     Notes
     -----
     It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances between scores (:class:`KernelDensity`,

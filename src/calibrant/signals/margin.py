@@ -25,6 +25,11 @@ class Margin(Signal):
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
+    See Also
+    --------
+    TopProbability : the first class alone.
+    Entropy : all classes.
+
     Notes
     -----
     It knows what the top probability hides: with many classes, .5 against .49 is not .5 against a hundred crumbs. On the logit scale it

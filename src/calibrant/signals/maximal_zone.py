@@ -36,6 +36,11 @@ class MaximalZone(Separation):
     InputError
         As :class:`FastSeparation`.
 
+    See Also
+    --------
+    FastSeparation : smoother, half a difference of distances.
+    PairwiseSeparation : by the bisectors between points.
+
     Notes
     -----
     Each distance is a projection on the Voronoi cell of x'' among F, found by cutting planes: non-negative least squares on the nearest

@@ -40,6 +40,11 @@ class PairwiseSeparation(Separation):
     InputError
         As :class:`FastSeparation`.
 
+    See Also
+    --------
+    FastSeparation : its quick approximation.
+    MaximalZone : the largest ball that stays safe or dangerous.
+
     Notes
     -----
     It bounds a zone around x in which the nearest training point stays of the same side: exact, but not the largest such zone, which is

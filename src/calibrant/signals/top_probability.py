@@ -19,6 +19,11 @@ class TopProbability(Signal):
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
+    See Also
+    --------
+    LogOdds : the same on a scale that never crowds at 1.
+    Margin, Entropy : look at the other classes too.
+
     Notes
     -----
     Use it unless you have a reason not to. It says nothing about how far the row is from the training data.

@@ -41,6 +41,11 @@ class OneVsRest(Calibrator):
         than 25 rows, and None for a class absent from the labels.
     status_ : "converged" or how the maps ended, and how many classes have fewer than 25 rows.
 
+    See Also
+    --------
+    PerClass : by the predicted class, not class by class.
+    IsotonicOneVsRest : isotonic maps after temperature scaling.
+
     Notes
     -----
     Each class's own probability is made right, at the price of K separate fits and of the renormalisation, which disturbs them a little;

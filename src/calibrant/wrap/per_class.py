@@ -30,6 +30,11 @@ class PerClass(Calibrator):
     calibrators_ : dict from the position of a class to its fitted calibrator.
     rate_ : (K,) confidence of the classes without one.
 
+    See Also
+    --------
+    OneVsRest : each class's probability against the rest.
+    ConfidenceCalibrator : has ``per_class=True`` for maps.
+
     Notes
     -----
     Use it when the model is honest about some of its answers and not about others, and each has some hundred rows. A class with fewer than

@@ -30,6 +30,11 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
     mean_ : (d,)
     components_ : (d, k)
 
+    See Also
+    --------
+    neighbors.RandomFeatures : a choice of features as they are.
+    neighbors.AveragePool : for images.
+
     Notes
     -----
     The reduction to try first: for distances, the components that vary most are what counts. They are found by a few power steps on at
@@ -71,6 +76,11 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
     Attributes
     ----------
     chosen_ : (k,) columns, ascending.
+
+    See Also
+    --------
+    neighbors.PrincipalComponents : the directions that vary most.
+    neighbors.RandomSubset : fewer points in place of fewer features.
 
     Notes
     -----

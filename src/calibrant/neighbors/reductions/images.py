@@ -71,6 +71,11 @@ class AveragePool(_ImageReduction):
     shape : tuple, optional
         Shape of one image, (height, width) or (height, width, channels), for flat rows.
 
+    See Also
+    --------
+    neighbors.MaxPool, neighbors.BilinearResize : other ways to shrink images.
+    neighbors.PrincipalComponents : for rows that are not images.
+
     Notes
     -----
     The best of the image reductions for t = 2; at t = 4 principal components keep more.
@@ -92,6 +97,10 @@ class MaxPool(_ImageReduction):
     ----------
     t, shape : as in :class:`AveragePool`.
 
+    See Also
+    --------
+    neighbors.AveragePool, neighbors.BilinearResize : other ways to shrink images.
+
     Examples
     --------
     >>> MaxPool(2).fit_transform(np.arange(16.0).reshape(1, 4, 4)).tolist()
@@ -108,6 +117,10 @@ class BilinearResize(_ImageReduction):
     Parameters
     ----------
     t, shape : as in :class:`AveragePool`.
+
+    See Also
+    --------
+    neighbors.AveragePool, neighbors.MaxPool : other ways to shrink images.
 
     Notes
     -----
@@ -138,6 +151,10 @@ class Grayscale(TransformerMixin, BaseEstimator):
     ----------
     shape : tuple, optional
         (height, width, 3), for flat rows.
+
+    See Also
+    --------
+    neighbors.AveragePool : fewer pixels in place of fewer colours.
 
     Examples
     --------

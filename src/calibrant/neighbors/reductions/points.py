@@ -21,6 +21,11 @@ class RandomSubset(Saved, BaseEstimator):
     t : int, default 2
     random_state : int or None, default 0
 
+    See Also
+    --------
+    neighbors.ClassCentroids : means in place of points.
+    neighbors.RandomFeatures : fewer features in place of fewer points.
+
     Examples
     --------
     >>> X, y = RandomSubset(2).reduce(np.arange(16.0).reshape(8, 2), np.repeat([0, 1], 4))
@@ -48,6 +53,10 @@ class ClassCentroids(Saved, BaseEstimator):
     ----------
     t : int, default 2
     random_state : int or None, default 0
+
+    See Also
+    --------
+    neighbors.RandomSubset : points as they are.
 
     Notes
     -----
