@@ -11,6 +11,10 @@ from calibrant.metrics.curves.reliability_curves import reliability_curves as re
 from calibrant.metrics.curves.risk_coverage_curve import risk_coverage_curve as risk_coverage_curve
 from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_curve
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
+from calibrant.metrics.event.d2_brier import d2_brier as d2_brier
+from calibrant.metrics.event.d2_log_loss import d2_log_loss as d2_log_loss
+from calibrant.metrics.event.event_brier_score import event_brier_score as event_brier_score
+from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio as observed_expected_ratio
 from calibrant.metrics.label.accuracy import accuracy as accuracy
 from calibrant.metrics.label.area_under_risk_coverage import area_under_risk_coverage as area_under_risk_coverage
 from calibrant.metrics.label.confidence_auroc import confidence_auroc as confidence_auroc

@@ -13,7 +13,7 @@ from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
 
-__all__ = ["PairMetric", "target_pair"]
+__all__ = ["PairMetric", "Targeted", "target_pair"]
 
 
 #: Old name of a target -> the question it asks.
@@ -26,7 +26,22 @@ def target_pair(record: Any, target: int | str) -> tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, repr=False)
-class PairMetric(WholeMetric):
+class Targeted:
+    """What metrics of one probability against one outcome have besides their template: whose probability, ``target``."""
+
+    target: Any = "event"
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="answer")]
+
+    @property
+    def binary_only(self) -> bool:
+        return self.target == "event"
+
+
+@dataclass(frozen=True, repr=False)
+class PairMetric(Targeted, WholeMetric):
     """Template of metrics of (score, hit) pairs. A metric writes ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
 
     Its interval is by test inversion: outcomes are simulated as if a recalibration of the data, drawn towards the diagonal or away
@@ -38,10 +53,6 @@ class PairMetric(WholeMetric):
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="event")]
-
-    @property
-    def binary_only(self) -> Any:
-        return self.target == "event"
 
     @abstractmethod
     def _pair_value(self, score, hit, weight) -> float: ...

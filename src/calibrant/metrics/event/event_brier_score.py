@@ -1,0 +1,58 @@
+"""Mean squared distance between the probability of an event and whether it happened."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.metrics.pair import Targeted, target_pair
+
+__all__ = ["EventBrierScore", "event_brier_score"]
+
+
+@dataclass(frozen=True, repr=False)
+class EventBrierScore(Targeted, MeanMetric):
+    r"""Mean squared distance between the probability of the event and whether it happened.
+
+    .. math:: \frac{1}{n} \sum_i (p_i - y_i)^2
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    Notes
+    -----
+    A proper score. For two classes it is half of ``brier_score``, which sums over both, and what scikit-learn's ``brier_score_loss`` gives.
+    Where events are rare it is small for every model: read ``d2_brier`` beside it.
+
+    See Also
+    --------
+    brier_score : summed over all classes.
+
+    Examples
+    --------
+    >>> round(event_brier_score([1, 0], [0.8, 0.4]), 6)
+    0.1
+    """
+
+    name: ClassVar[str] = "Brier score of the event"
+    key: ClassVar[str] = "event_brier_score"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    proper: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls):
+        return [cls()]
+
+    def _losses(self, record):
+        score, hit = target_pair(record, self.target)
+        return np.square(score - hit)
+
+
+event_brier_score: EventBrierScore = EventBrierScore()
