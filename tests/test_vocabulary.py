@@ -26,6 +26,7 @@ OTHERWISE = {
     ("LatentFunctionDisplay", "scores"): "the grid of scores at which the function is drawn",
     **{(name, "scale"): "on which scale a signal or map reads the score" for name in
        ("FastSeparation", "LabelStability", "Margin", "MaximalZone", "PairwiseSeparation", "Platt")},
+    ("risk_distribution", "scale"): "of an axis",
 }  # fmt: skip
 
 

@@ -1,6 +1,11 @@
 """Net benefit: what acting on a risk gains, in true positives, when a false one costs the odds of the threshold."""
 
-__all__ = ["net_benefit"]
+import numpy as np
+
+from calibrant._kernels.intervals import wilson
+from calibrant._kernels.mover import minus, multinomial_correlation, sum_limits
+
+__all__ = ["net_benefit", "net_benefit_interval"]
 
 
 def net_benefit(true_positives, false_positives, n, threshold):
@@ -10,3 +15,32 @@ def net_benefit(true_positives, false_positives, n, threshold):
     Acting on all is (events, the others, n, t), on none 0.
     """
     return (true_positives - false_positives * (threshold / (1.0 - threshold))) / n
+
+
+def net_benefit_interval(true, false, events, others, threshold, level, *, prevalence=None, standardised=False):
+    """(value, low, high) arrays, from weights of events and of others flagged (T,) and in all.
+
+    Rows are drawn at random, or events and others each by themselves where a prevalence is given. Wilson's limits of the two shares
+    are joined, so that the interval has width where nobody, or everybody, is flagged. ``standardised`` divides by the prevalence.
+    """
+    n, odds = events + others, threshold / (1.0 - threshold)
+    if prevalence is not None:
+        unit = prevalence if standardised else 1.0
+        gain = [prevalence / unit * share for share in _share(true, events, level)]
+        harm = [(1.0 - prevalence) / unit * share for share in _share(false, others, level)]
+        value = net_benefit(gain[0], harm[0], 1.0, threshold)
+        correlation = 0.0
+    elif standardised:
+        # Given the number of events, which of them and how many others are flagged is independent; false / events is a share's odds.
+        gain = _share(true, events, level)
+        harm = [share / (1.0 - share) for share in _share(false, false + events, level)]
+        value, correlation = net_benefit(true, false, events, threshold), 0.0
+    else:
+        gain, harm = _share(true, n, level), _share(false, n, level)
+        value, correlation = net_benefit(true, false, n, threshold), -multinomial_correlation(gain[0], harm[0])
+    low, high = sum_limits(gain, minus(harm, odds), correlation)
+    return value, np.minimum(low, value), np.maximum(high, value)
+
+
+def _share(part, whole, level):
+    return part / whole, *wilson(part, whole, level)

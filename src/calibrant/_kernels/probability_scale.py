@@ -1,0 +1,42 @@
+"""On which axis risks are seen: linear, logarithmic where the event is rare, logit where many are near both ends."""
+
+import numpy as np
+from scipy.special import expit, logit
+
+__all__ = ["probability_grid", "probability_scale", "scale_ends"]
+
+#: Nearer to 0 or 1 than this nothing is drawn on a logit axis, nor on a logarithmic one unless the event itself is that rare.
+NEAREST = 1e-5
+FAR_BELOW = 1e-3
+#: An event in fewer rows than this is rare, and a risk nearer to 0 or 1 than this near an end.
+RARE = 0.05
+
+
+def probability_scale(score, share, weight):
+    """The name of the scale for rows, or for bins: scores, shares of events (outcomes, of rows) and weights, (n,) each.
+
+    Logit where at least half of the weight is near 0 or 1 and some of it near 1; else log where events are rare.
+    """
+    total = weight.sum()
+    near_one = weight[score > 1.0 - RARE].sum() / total
+    if near_one >= RARE and near_one + weight[score < RARE].sum() / total >= 0.5:
+        return "logit"
+    return "log" if weight @ share < RARE * total else "linear"
+
+
+def scale_ends(scale, score, rate):
+    """(low, high) of the axis: 0 and 1 where linear, else decades that hold the scores that are not much smaller than the event's rate."""
+    if scale == "linear":
+        return 0.0, 1.0
+    inner = score[(score > 0.0) & (score < 1.0)]
+    nearest = min(inner.min(initial=0.1), (1.0 - inner).min(initial=0.1) if scale == "logit" else 0.1)
+    floor = min(NEAREST, FAR_BELOW * rate) if scale == "log" and rate > 0.0 else NEAREST
+    low = 10.0 ** np.floor(np.log10(max(nearest, floor)) + 1e-9)
+    return low, (1.0 - low if scale == "logit" else 1.0)
+
+
+def probability_grid(scale, low, high, count):
+    """``count`` points from low to high, equally far apart on the scale."""
+    if scale == "linear":
+        return np.linspace(low, high, count)
+    return np.geomspace(low, high, count) if scale == "log" else expit(np.linspace(logit(low), logit(high), count))

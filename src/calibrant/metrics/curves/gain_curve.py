@@ -1,0 +1,96 @@
+"""The cumulative gains: which share of the events is among the rows of highest risk, for each share of rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels import intervals
+from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.predictions import Inputs, Predictions
+
+__all__ = ["GainCurve", "gain_curve"]
+
+
+@dataclass(frozen=True)
+class GainCurve(Record):
+    """One row a distinct risk, from the highest: share of rows flagged, share of events found, its interval, and the lift."""
+
+    threshold: np.ndarray
+    flagged: np.ndarray
+    found: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    lift: np.ndarray
+
+
+def _of(record: Predictions, *, target: int | str = "event", level: float = 0.95) -> GainCurve:
+    require_level(level)
+    score, hit = record.pair(target)
+    # The kernel sums what goes wrong down the ranks; here that is the event.
+    threshold, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
+    if events[-1] <= 0.0:
+        raise InputError("y_true must hold the event, for a share of it to be found; got none of it.")
+    low, high = intervals.wilson(events, events[-1], level)
+    found, share = events / events[-1], flagged / flagged[-1]
+    # With every row flagged every event is found, in any sample.
+    return GainCurve(threshold, share, found, np.where(share < 1.0, low, 1.0), high, found / share)
+
+
+@on_record(_of)
+def gain_curve(
+    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> GainCurve:  # fmt: skip
+    r"""Share of the events among the rows flagged, over the share of rows flagged, the highest risks first.
+
+    .. math:: G(t) = P(p \ge t \mid y = 1), \quad F(t) = P(p \ge t), \quad \mathrm{lift}(t) = G(t) / F(t)
+
+    Rows of equal risk are flagged together; between two rows of the curve a straight line is what flagging some of them at random gives.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    target : "event", "answer" or a class label, default "event"
+        The second of two classes; of more classes name one.
+    level : float, default 0.95
+        Of the Wilson interval of the share found, at each threshold by itself.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 no row.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    GainCurve
+        ``.frame()`` gives it as a data frame.
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read or no row holds the event.
+
+    Notes
+    -----
+    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone and says nothing about calibration.
+
+    See Also
+    --------
+    threshold_table : the same by thresholds chosen.
+
+    Examples
+    --------
+    >>> curve = gain_curve([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
+    >>> curve.flagged.tolist(), curve.found.tolist(), curve.lift.round(2).tolist()
+    ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0], [2.0, 1.0, 1.33, 1.0])
+    """
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, level=level)

@@ -1,0 +1,98 @@
+"""The distribution of the risk, of rows with the event and of those without."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels import bins
+from calibrant._kernels.probability_scale import probability_grid, probability_scale, scale_ends
+from calibrant.contracts.columns import Record
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.predictions import Inputs, Predictions
+
+__all__ = ["RiskDistribution", "risk_distribution"]
+
+
+@dataclass(frozen=True)
+class RiskDistribution(Record):
+    """One row a bin, empty ones included: edges, and the weight of rows with the event and of the others in it."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    events: np.ndarray
+    others: np.ndarray
+
+
+def _of(record: Predictions, *, target: int | str = "event", n_bins: int = 40, scale: str = "linear") -> RiskDistribution:
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    score, hit = record.pair(target)
+    scale = probability_scale(score, hit, record.weights) if scale == "auto" else scale
+    if scale == "linear":
+        index, edges = bins.equal_width_index(score, n_bins, record.resolution), bins.equal_width_edges(n_bins)
+    elif scale in ("log", "logit"):
+        rate = record.weights @ hit / record.weights.sum()
+        edges = probability_grid(scale, *scale_ends(scale, score, rate), n_bins + 1)
+        index = np.searchsorted(edges[1:-1], score * (1.0 + record.resolution), side="right")
+        edges[[0, -1]] = 0.0, 1.0
+    else:
+        raise InputError(f'scale must be "linear", "log", "logit" or "auto"; got {scale!r}.')
+    sums = bins.grouped_sums(index, n_bins, [hit], record.weight)
+    return RiskDistribution(edges[:-1], edges[1:], sums[:, 1], np.maximum(sums[:, 0] - sums[:, 1], 0.0))
+
+
+@on_record(_of)
+def risk_distribution(
+    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", n_bins: int = 40,
+    scale: Literal["linear", "log", "logit", "auto"] = "linear", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> RiskDistribution:  # fmt: skip
+    """Count rows with the event and without it in bins of the risk.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    target : "event", "answer" or a class label, default "event"
+        The second of two classes; of more classes name one.
+    n_bins : int, default 40
+    scale : {"linear", "log", "logit", "auto"}
+        On which the bins are equally wide; the first and the last reach to 0 and to 1. "auto" takes the logit where many risks are near
+        both ends, and the logarithm where the event is in fewer rows than 5 %.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 no row.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    RiskDistribution
+        ``.frame()`` gives it as a data frame; ``events + others`` sums to the weight of all rows.
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read, or an option is none of those above.
+
+    Notes
+    -----
+    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of a calibration curve.
+
+    See Also
+    --------
+    confidence_histogram : the same for the confidence of right and of wrong answers.
+
+    Examples
+    --------
+    >>> found = risk_distribution([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)
+    >>> found.events.tolist(), found.others.tolist()
+    ([1.0, 2.0], [1.0, 0.0])
+    """
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return _of(record, target=target, n_bins=n_bins, scale=scale)

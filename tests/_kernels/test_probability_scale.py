@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from calibrant._kernels.probability_scale import probability_grid, probability_scale, scale_ends
+
+
+def drawn(a, b, n=4000):
+    rng = np.random.default_rng(0)
+    score = rng.beta(a, b, n)
+    return score, (rng.random(n) < score).astype(float), np.ones(n)
+
+
+@pytest.mark.parametrize(("shape", "scale"), [((2, 2), "linear"), ((0.5, 50), "log"), ((0.1, 0.1), "logit"), ((50, 0.5), "logit")])
+def test_the_scale_follows_the_data(shape, scale):
+    score, hit, weight = drawn(*shape)
+    assert probability_scale(score, hit, weight) == scale
+    bins = np.minimum((score * 200).astype(int), 199)
+    mass = np.bincount(bins, minlength=200)
+    held = mass > 0
+    means = (np.bincount(bins, v, 200)[held] / mass[held] for v in (score, hit))
+    assert probability_scale(*means, mass[held].astype(float)) == scale
+
+
+def test_risks_far_above_a_rare_event_are_seen_on_the_logarithm():
+    rng = np.random.default_rng(0)
+    assert probability_scale(rng.uniform(0.1, 0.5, 5000), (rng.random(5000) < 0.014).astype(float), np.ones(5000)) == "log"
+
+
+def test_axes_end_at_decades_and_are_no_emptier_than_the_event_is_rare():
+    assert scale_ends("linear", np.array([0.2]), 0.5) == (0.0, 1.0)
+    assert scale_ends("log", np.array([0.0, 0.003, 0.5]), 0.01) == pytest.approx((0.001, 1.0))
+    assert scale_ends("log", np.array([1e-30, 0.5]), 0.01) == pytest.approx((1e-5, 1.0))
+    assert scale_ends("log", np.array([1e-8, 0.5]), 1e-6) == pytest.approx((1e-8, 1.0))
+    assert scale_ends("logit", np.array([0.2, 1.0 - 2e-4, 1.0]), 0.5) == pytest.approx((1e-4, 1 - 1e-4))
+
+
+@pytest.mark.parametrize("scale", ["linear", "log", "logit"])
+def test_a_grid_has_both_ends(scale):
+    grid = probability_grid(scale, 0.01, 0.99, 7)
+    assert (len(grid), grid[0], grid[-1]) == (7, pytest.approx(0.01), pytest.approx(0.99))
+    assert (np.diff(grid) > 0).all()
