@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,15 @@ from calibrant import metrics
 from calibrant.contracts.metric import Metric
 
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
+#: What newcomers read: every package with a stub, and frames. ``testing`` and ``errors`` are for those who write parts.
+FACES = ("calibrant", "calibrant.frames", *sorted(f"calibrant.{p.parent.name}" for p in Path(cb.__file__).parent.glob("*/__init__.pyi")))
+#: Public names beside which nothing stands that a newcomer should know, each with the reason.
+ALONE: dict[str, str] = {}
+#: The order that numpydoc gives to sections.
+ORDER = (
+    "Parameters", "Attributes", "Methods", "Returns", "Yields", "Raises", "Warns", "Warnings",
+    "See Also", "Notes", "References", "Examples",
+)  # fmt: skip
 
 
 def _exported():
@@ -20,6 +30,28 @@ def _exported():
             value = getattr(face, name)
             if not inspect.ismodule(value):
                 yield pytest.param(name, value, id=f"{module}.{name}")
+
+
+def _offered():
+    """What every face offers, each thing once, at the face it is met first."""
+    found = {}
+    for face in FACES:
+        module = importlib.import_module(face)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value):
+                found.setdefault(id(value), pytest.param(face, name, value, id=f"{face}.{name}"))
+    return list(found.values())
+
+
+def _public(name, face):
+    """What a See Also in ``face`` names: ``face.name``, else ``calibrant.name`` (a name may have dots); None where nothing public is."""
+    for start in (face, "calibrant"):
+        *modules, last = f"{start}.{name}".split(".")
+        path = ".".join(modules)
+        if path in FACES and last in importlib.import_module(path).__all__:
+            return getattr(importlib.import_module(path), last)
+    return None
 
 
 def _subject(value):
@@ -86,6 +118,28 @@ def test_its_example_is_collected_as_a_doctest(name, value):
     assert test is not None, f"{name} has no docstring that doctest finds"
     assert test.examples, f"{name} has no example"
     assert name in test.docstring.split("Examples", 1)[-1], f"the example of {name} does not use it by its public name"
+
+
+@pytest.mark.parametrize(("face", "name", "value"), _offered())
+def test_it_says_where_to_look_next(face, name, value):
+    lines = _sections(_subject(value).__doc__).get("See Also", "").split("\n")
+    entries = [line for line in lines if line.strip()]
+    assert bool(entries) != (name in ALONE), f"{name}: a See Also, or a line in ALONE with the reason"
+    assert len(entries) <= 3, f"{name}: at most three lines; got {len(entries)}"
+    for line in entries:
+        assert re.fullmatch(r"\w[\w.]*(, \w[\w.]*)* : .+\.", line), f'{name}: "name, name : a few words."; got {line!r}'
+        for other in line.split(" : ")[0].split(", "):
+            found = _public(other, face)
+            assert found is not None, f"{name}: no public name {other!r}"
+            assert found is not value, f"{name} names itself"
+
+
+@pytest.mark.parametrize(("face", "name", "value"), _offered())
+def test_its_sections_stand_in_order(face, name, value):
+    members = [value] if not inspect.isclass(value) else [value, *(m for key, m in vars(value).items() if not key.startswith("_"))]
+    for member in members:
+        headings = [heading for heading in _sections(_subject(member).__doc__ or "") if heading in ORDER]
+        assert headings == sorted(headings, key=ORDER.index), f"{name}, {member!r}: {headings}; numpydoc's order is {ORDER}"
 
 
 def test_the_suite_collects_doctests_from_the_package(pytestconfig):

@@ -1,16 +1,20 @@
 """What the pages need from the package itself: the reference, page by page, and tables of methods, so that neither can drift.
 
 ``.. calibrant-table:: maps`` (or scalings, confidence, signals, metrics, ...) lists what that folder exports with the facts that its tags
-or class variables declare. The reference gets one page for each exported name, written when Sphinx starts.
+or class variables declare. The reference gets one page for each exported name, written when Sphinx starts; what a See Also names leads
+there, and one that leads nowhere is a warning.
 """
 
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 from pathlib import Path
 
 from sklearn.base import BaseEstimator
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
 
 import calibrant as cb
 from calibrant import neighbors
@@ -151,6 +155,27 @@ def _section(heading, items):
     yield ""
 
 
+@cache
+def _pages():
+    """Name, with and without the package before it -> the document of its page."""
+    names = {}
+    for path, name, _ in exported():
+        public = f"calibrant.neighbors.{name}" if path.startswith("calibrant.neighbors.") else f"{path}.{name}"
+        for alias in (name, public, public.removeprefix("calibrant.")):
+            names[alias] = f"reference/generated/{page_name(path, name)}"
+    return names
+
+
+def lead_to_page(app, env, node, contnode):
+    """The page of a name in a See Also. A metric, an object, is described under the name of its class, which nobody writes."""
+    if node.get("reftype") != "obj":
+        return None
+    if (page := _pages().get(node["reftarget"])) is None:
+        logging.getLogger(__name__).warning("a See Also names %s, which has no page", node["reftarget"], location=node)
+        return None
+    return make_refnode(app.builder, node["refdoc"], page, "", contnode)
+
+
 # -- Tables of methods ----------------------------------------------------------------------------------------------------
 
 
@@ -215,7 +240,8 @@ class MethodTable(SphinxDirective):
 
 
 def setup(app):
-    """Register the directive and write the reference once the configuration is known."""
+    """Register the directive, write the reference once the configuration is known, and lead to its pages."""
     app.add_directive("calibrant-table", MethodTable)
     app.connect("builder-inited", write_reference, priority=100)
+    app.connect("missing-reference", lead_to_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -38,7 +38,7 @@ class Interval:
 
     See Also
     --------
-    Metric : gives one by ``metric.interval(y_true, P)``.
+    contracts.Metric : gives one by ``metric.interval(y_true, P)``.
     """
 
     value: float
