@@ -22,15 +22,15 @@ class D2Brier(SkillScore):
     target : {"event", "answer"} or a class label, default "event"
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
 
+    See Also
+    --------
+    d2_log_loss : the same of the log loss.
+
     Notes
     -----
     1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. Meteorology's BSS and clinical
     reports' "scaled Brier" or index of prediction accuracy (IPA). The base rate is that of the rows themselves. nan where all outcomes
     are alike. For two classes scikit-learn's ``d2_brier_score`` is this number.
-
-    See Also
-    --------
-    d2_log_loss : the same of the log loss.
 
     Examples
     --------

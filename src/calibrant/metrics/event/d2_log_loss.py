@@ -25,15 +25,15 @@ class D2LogLoss(SkillScore):
     target : {"event", "answer"} or a class label, default "event"
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
 
+    See Also
+    --------
+    d2_brier : the same of the Brier score.
+
     Notes
     -----
     1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. It ranks models of the same rows
     as the log loss does, and says what a log loss of 0.05 is worth where events are rare. The base rate is that of the rows
     themselves. nan where all outcomes are alike. For two classes scikit-learn's ``d2_log_loss_score`` is this number.
-
-    See Also
-    --------
-    d2_brier : the same of the Brier score.
 
     Examples
     --------

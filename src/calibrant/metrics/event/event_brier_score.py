@@ -24,14 +24,14 @@ class EventBrierScore(Targeted, MeanMetric):
     target : {"event", "answer"} or a class label, default "event"
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
 
+    See Also
+    --------
+    brier_score : summed over all classes.
+
     Notes
     -----
     A proper score. For two classes it is half of ``brier_score``, which sums over both, and what scikit-learn's ``brier_score_loss`` gives.
     Where events are rare it is small for every model: read ``d2_brier`` beside it.
-
-    See Also
-    --------
-    brier_score : summed over all classes.
 
     Examples
     --------

@@ -26,6 +26,10 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     target : {"event", "answer"} or a class label, default "event"
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
 
+    See Also
+    --------
+    calibration_intercept : the same question on the scale of the log-odds.
+
     Notes
     -----
     1 is right; under 1 the risks are too high on the whole, over 1 too low. Its interval takes the predictions as given: on the log
@@ -36,11 +40,6 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     References
     ----------
     Debray et al., "A guide to systematic review and meta-analysis of prediction model performance", BMJ 2017.
-
-    See Also
-    --------
-    calibration_in_the_large : the same question on the scale of the log-odds.
-    calibration_bias : the same question as a difference of means.
 
     Examples
     --------
