@@ -105,6 +105,10 @@ def decision_curve(
         When the predictions cannot be read, a threshold or the prevalence is outside its range, or no row holds the event where it
         divides.
 
+    See Also
+    --------
+    threshold_table : the same thresholds with everything else they lead to.
+
     Notes
     -----
     Use it to see whether decisions gain from the model, over the thresholds that reasonable people would choose; a model below acting on
@@ -116,10 +120,6 @@ def decision_curve(
     ----------
     Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical Decision Making 2006.
     Zou and Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine 2008.
-
-    See Also
-    --------
-    threshold_table : the same thresholds with everything else they lead to.
 
     Examples
     --------

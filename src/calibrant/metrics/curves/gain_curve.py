@@ -78,13 +78,13 @@ def gain_curve(
     InputError
         When the predictions cannot be read or no row holds the event.
 
-    Notes
-    -----
-    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone and says nothing about calibration.
-
     See Also
     --------
     threshold_table : the same by thresholds chosen.
+
+    Notes
+    -----
+    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone and says nothing about calibration.
 
     Examples
     --------

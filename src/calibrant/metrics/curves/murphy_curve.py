@@ -132,6 +132,11 @@ def murphy_curve(
     InputError
         When the predictions cannot be read or a threshold is outside its range.
 
+    See Also
+    --------
+    event_brier_score : its integral.
+    brier_decomposition : the parts of the whole score.
+
     Notes
     -----
     Use it to compare two models without choosing a score: one whose curve is lower everywhere is better under every proper score. Where
@@ -140,11 +145,6 @@ def murphy_curve(
     References
     ----------
     Ehm, Gneiting, Jordan and Krueger, "Of quantiles and expectiles", Journal of the Royal Statistical Society B, 2016.
-
-    See Also
-    --------
-    event_brier_score : its integral.
-    brier_decomposition : the parts of the whole score.
 
     Examples
     --------

@@ -80,13 +80,13 @@ def risk_distribution(
     InputError
         When the predictions cannot be read, or an option is none of those above.
 
-    Notes
-    -----
-    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of a calibration curve.
-
     See Also
     --------
     confidence_histogram : the same for the confidence of right and of wrong answers.
+
+    Notes
+    -----
+    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of a calibration curve.
 
     Examples
     --------

@@ -126,15 +126,15 @@ def threshold_table(
     InputError
         When the predictions cannot be read, or a threshold or cost is outside its range.
 
-    Notes
-    -----
-    Use it to see what a threshold means before choosing it by costs or capacity. Numbers at the threshold that looks best in this table
-    are too good: judge it on other rows.
-
     See Also
     --------
     decision_curve : the net benefit over all thresholds.
     gain_curve : by the share of rows flagged.
+
+    Notes
+    -----
+    Use it to see what a threshold means before choosing it by costs or capacity. Numbers at the threshold that looks best in this table
+    are too good: judge it on other rows.
 
     Examples
     --------
