@@ -1,0 +1,116 @@
+"""What acting on the risk gains at a threshold."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from calibrant._kernels.net_benefit import net_benefit as benefit
+from calibrant._kernels.net_benefit import net_benefit_interval
+from calibrant._kernels.quotient import quotient
+from calibrant.contracts.sum_metric import SumMetric
+from calibrant.errors import InputError
+from calibrant.metrics.pair import Targeted, target_pair
+
+__all__ = ["NetBenefit", "net_benefit"]
+
+STRATEGIES = ("model", "all", "none")
+
+
+@dataclass(frozen=True, repr=False)
+class NetBenefit(Targeted, SumMetric):
+    r"""Net benefit of acting where the risk is at least a threshold, in true positives a row.
+
+    .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    threshold : float, default 0.5
+        The risk from which one acts, at least 0 and below 1. It says what a false alarm costs: at 0.1 nine of them outweigh one event.
+    prevalence : float, optional
+        The event's rate where the model is used, for case-control data: :math:`\pi \cdot TPR - (1 - \pi) FPR \cdot t / (1 - t)`.
+    strategy : {"model", "all", "none"}
+        Act on the model's risk; on every row, as if there were no model; or on none, which is worth 0.
+
+    See Also
+    --------
+    standardised_net_benefit : divided by the share of events, so that 1 is the best there is.
+
+    Notes
+    -----
+    A model is of use at a threshold where it beats both "all" and "none". Choose the threshold by what errors cost, never as the one
+    where this is largest, and look at all that reasonable people would choose: ``decision_curve``. Its interval joins Wilson's of the
+    shares of true and false positives. nan where a prevalence is given and rows with or without the event are missing.
+
+    References
+    ----------
+    Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical Decision Making 2006.
+
+    Examples
+    --------
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]
+    >>> round(net_benefit(y, p, threshold=0.25), 4), round(net_benefit(y, p, threshold=0.25, strategy="all"), 4)
+    (0.4167, 0.3333)
+    """
+
+    threshold: float = 0.5
+    prevalence: float | None = None
+    strategy: Literal["model", "all", "none"] = "model"
+
+    name: ClassVar[str] = "net benefit"
+    key: ClassVar[str] = "net_benefit"
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
+    selects: ClassVar[bool] = True
+    _standardised: ClassVar[bool] = False
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="answer", threshold=0.2), cls(threshold=0.3, prevalence=0.1)]
+
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """Without rows of either kind there are no rates; the best there is, is the share of events."""
+        out = dict.fromkeys(("one_row", "one_class_only"), "no rate without rows of its kind: nan") if self.prevalence else {}
+        return out if self.target == "answer" else out | {"perfect_is_best": "the best there is, is the share of events"}
+
+    def _check(self):
+        if not 0.0 <= self.threshold < 1.0:
+            raise InputError(f"threshold must be at least 0 and below 1; got {self.threshold!r}.")
+        if self.prevalence is not None and not 0.0 < self.prevalence < 1.0:
+            raise InputError(f"prevalence must be between 0 and 1; got {self.prevalence!r}.")
+        if self.strategy not in STRATEGIES:
+            raise InputError(f'strategy must be "model", "all" or "none"; got {self.strategy!r}.')
+
+    def _columns(self, record):
+        score, hit = target_pair(record, self.target)
+        if self.strategy == "model":
+            # A risk that its dtype rounded to just below the threshold is on it.
+            acted = (score >= self.threshold * (1.0 - record.resolution)).astype(np.float64)
+        else:
+            acted = np.full(len(score), float(self.strategy == "all"))
+        return [hit, 1.0 - hit, acted * hit, acted * (1.0 - hit)]
+
+    def _finalise(self, totals):
+        n, events, others, true, false = (totals[..., j] for j in range(5))
+        if self.prevalence is not None:
+            shares = self.prevalence * quotient(true, events), (1.0 - self.prevalence) * quotient(false, others)
+            return benefit(*shares, self.prevalence if self._standardised else 1.0, self.threshold)
+        return quotient(benefit(true, false, 1.0, self.threshold), events if self._standardised else n)
+
+    def _limits(self, totals, level):
+        value = self._finalise(totals)
+        if self.strategy == "none":
+            return value, value
+        known = np.isfinite(value)
+        events, others, true, false = (np.where(known, totals[..., j], 1.0) for j in range(1, 5))
+        options = {"prevalence": self.prevalence, "standardised": self._standardised}
+        _, low, high = net_benefit_interval(true, false, events, others, self.threshold, level, **options)
+        return np.where(known, np.minimum(low, value), np.nan), np.where(known, np.maximum(np.minimum(high, 1.0), value), np.nan)
+
+
+net_benefit: NetBenefit = NetBenefit()
