@@ -10,6 +10,7 @@ from calibrant.cli.choosing import arranged, fitting, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.sources import KINDS
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
 
@@ -41,9 +42,9 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     """
     fitted = saved(calibrator)
     refuse_existing(output, force, calibrator, file)
-    if output.suffix.lower() != file.suffix.lower():
-        raise click.UsageError(f"the output must be a {file.suffix} file, as FILE is; got {output.name}.")
     data = fitting(fitted, read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None)))
+    if KINDS.get(output.suffix.lower()) is not type(data.source):
+        raise click.UsageError(f"the output must be a .{data.source.kind} file, as FILE is; got {output.name}.")
     if isinstance(data, ForecastFile):
         made, renamed = calibrated_columns(data, fitted.predict(data.forecast), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]

@@ -73,7 +73,7 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         bad = next((i for i, v in enumerate(column) if not is_number(v)), 0)
-        found = abridged(column[bad])
+        found = abridged(column[bad] if isinstance(column, list) else column.tolist()[bad])
         raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {found}; repair or drop that row.") from None
 
 

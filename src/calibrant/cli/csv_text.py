@@ -17,9 +17,8 @@ MARKS = (
 )  # fmt: skip
 
 
-def decoded(path: Path) -> tuple[str, str]:
+def decoded(data: bytes, path: Path) -> tuple[str, str]:
     """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others are refused, as guessing would misread."""
-    data = path.read_bytes()
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)

@@ -54,7 +54,7 @@ def _evaluate_file(file, method, target, calibrator, columns, bins, as_json):
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted = chosen(method, loaded, data, default=calibrant.Identity, target=target)
     with fold_progress(fitted) as step:
-        summary = reported(data, fitted, n_bins=bins, title=shown(file.name), progress=step).to_dict()
+        summary = reported(data, fitted, n_bins=bins, title=shown(data.path.name), progress=step).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:

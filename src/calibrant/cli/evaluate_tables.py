@@ -12,7 +12,7 @@ from rich.table import Table
 from calibrant._support.files import replacing
 from calibrant.cli.columns import PATTERNS, SINGLE
 from calibrant.cli.forecasts import OUTCOMES
-from calibrant.cli.options import Columns, force_option, refuse_existing
+from calibrant.cli.options import STDIN, Columns, force_option, refuse_existing
 from calibrant.cli.reading import ARRAYS
 from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
@@ -74,16 +74,16 @@ def check_output(tables: Tables, *sources: Any) -> None:
         return
     if tables.output.suffix.lower() not in (".json", ".parquet"):
         raise click.UsageError(f"the output must be a .json or .parquet file; got {tables.output.name}.")
-    read = [path for source in sources if source is not None for path in files(source)]
+    read = [path for source in sources if source is not None for path in _paths(source)]
     refuse_existing(tables.output, tables.force, *read, *([tables.resume] if tables.resume and tables.resume.exists() else []))
 
 
 def count_tables(source: str, tables: Tables, columns: Columns, bins: Any) -> Any:
     """(the evaluation, number of files) of the files, each counted once."""
-    paths = files(source)
+    paths = _paths(source)
     table = table_of(paths, tables.time)
     if table is not paths and tables.resume is not None:
-        raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the CSV files first.")
+        raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the others first.")
     engine = tables.engine or "auto"
     with own_words():
         asked = _asked(columns_of(table, choose(table, engine)), tables, columns)
@@ -96,6 +96,10 @@ def count_tables(source: str, tables: Tables, columns: Columns, bins: Any) -> An
     if not found.overall():
         raise InputError(f"{source} has no rows to count; name files that have some.")
     return found, len(paths)
+
+
+def _paths(source):
+    return [source] if source == str(STDIN) else files(source)
 
 
 def _asked(names, tables, columns):

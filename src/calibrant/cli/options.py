@@ -11,8 +11,10 @@ import click
 from calibrant._support.files import target
 from calibrant.errors import InputError
 
-__all__ = ["FILE", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
+__all__ = ["FILE", "STDIN", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
 
+#: The path that stands for standard input.
+STDIN = Path("-")
 NAMED = ("probabilities", "logits", "classes", "task", "mean", "std", "quantiles")
 FORECASTS = (
     click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
@@ -26,7 +28,7 @@ FORECASTS = (
         help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
     ),
 )  # fmt: skip
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
         found = target(path, overwrite=force)
     except FileExistsError as error:
         raise InputError(str(error).replace("pass overwrite=True or another path", "pass --force or another -o")) from None
-    if any(found.exists() and found.samefile(one) for one in read if one is not None):
+    if any(found.exists() and found.samefile(one) for one in read if one not in (None, STDIN)):
         raise InputError(f"{path} is a file that this command reads, which would be lost; write to another -o.")
 
 

@@ -63,8 +63,8 @@ def read_file(
         Which to take where the file holds both.
     """
     columns = Columns() if columns is None else columns
-    path = Path(path)
     source = sources.open_source(path)
+    path = source.path
     if holds_forecasts(source, columns):
         return read_forecasts(source, columns, labels=labels)
     found = _from_arrays(source, columns, prefer) if source.kind in ("npz", "npy") else table_columns.find(source, columns, prefer)

@@ -56,7 +56,7 @@ def report(
     fitted = chosen(method, loaded, data, target=target)
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
     measured = data if held_out is None else held_out
-    options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or (test or file).name)}
+    options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or measured.path.name)}
     with fold_progress(fitted) as step:
         found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, progress=step, **options)
     found.save(output, overwrite=force)

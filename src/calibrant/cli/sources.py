@@ -1,11 +1,16 @@
 """Kinds of files: opened whole, and written again with new predictions and everything else untouched."""
 
 import csv
-import os
+import gzip
+import io
+import json
+import sys
 import warnings
 import zipfile
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +19,44 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant._support.npy import read_npy
 from calibrant.cli.csv_text import decoded, rows_of
+from calibrant.cli.json_lines import columns_of, objects_of
+from calibrant.cli.options import STDIN
+from calibrant.cli.wording import abridged
 from calibrant.errors import InputError, MissingDependencyError
+from calibrant.labels import label_array
 
-__all__ = ["CsvSource", "NpySource", "NpzSource", "ParquetSource", "open_source"]
+__all__ = ["KINDS", "CsvSource", "NpySource", "NpzSource", "ParquetSource", "open_source"]
+
+#: How the bytes of a kind begin, for standard input, which has no name; text is CSV or, from its first mark, JSON.
+BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
 
 
 def open_source(path: Path) -> Any:
-    """The source for a path, by its ending."""
-    kind = KINDS.get(Path(path).suffix.lower())
+    """The source for a path, by its ending; for standard input by how it begins. Either may be compressed by gzip."""
+    path = Path(path)
+    if path != STDIN:
+        kind = _kind_of(path)
+        with open(path, "rb") as file:
+            return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
+    file = _unzipped(sys.stdin.buffer.read(), path := Path("standard input"))
+    first = file.read(100).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return KINDS[next((ending for begins, ending in BEGINNINGS.items() if first.startswith(begins)), ".csv")](path, file)
+
+
+def _unzipped(data, path):
+    if not data.startswith(b"\x1f\x8b"):
+        return io.BytesIO(data)
+    with _reading(path, "a gzip file", "compress it again"):
+        return io.BytesIO(gzip.decompress(data))
+
+
+def _kind_of(path: Path) -> Any:
+    """The kind of source that a path's ending says, with or without .gz behind it."""
+    name = path.name.lower().removesuffix(".gz")
+    kind = KINDS.get(Path(name).suffix)
     if kind is None:
-        raise InputError(f"{path} must end in {', '.join(KINDS)}; convert it first.")
-    return kind(Path(path))
+        raise InputError(f"{path} must end in {', '.join(KINDS)}, of which text may be compressed as .gz; convert it first.")
+    return kind
 
 
 @contextmanager
@@ -49,12 +81,13 @@ class _Source(ABC):
 
     kind = ""
 
-    def __init__(self, path):
+    def __init__(self, path, file):
         self.path = path
-        self.content = self._open(path)
+        file.seek(0)
+        self.content = self._open(path, file)
 
     @abstractmethod
-    def _open(self, path) -> Any:
+    def _open(self, path, file) -> Any:
         """Everything in the file, by name."""
 
     def column(self, name):
@@ -80,9 +113,8 @@ class NpzSource(_Source):
 
     kind = "npz"
 
-    def _open(self, path):
-        words = "an npz file of plain arrays", "save it with numpy.savez"
-        with open(path, "rb") as file, _reading(path, *words), zipfile.ZipFile(file) as archive:
+    def _open(self, path, file):
+        with _reading(path, "an npz file of plain arrays", "save it with numpy.savez"), zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             names = _distinct([member.filename.removesuffix(".npy") for member in members], path)
             return {name: self._member(archive, member) for name, member in zip(names, members, strict=True)}
@@ -105,9 +137,11 @@ class NpySource(_Source):
 
     kind = "npy"
 
-    def _open(self, path):
-        with open(path, "rb") as file, _reading(path, "an npy file of plain numbers", "save it with numpy.save"):
-            return {"values": read_npy(file, os.fstat(file.fileno()).st_size)}
+    def _open(self, path, file):
+        with _reading(path, "an npy file of plain numbers", "save it with numpy.save"):
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            return {"values": read_npy(file, size)}
 
     def write(self, path: str | Path, columns: Any, renamed: Any) -> None:
         """The calibrated probabilities alone."""
@@ -121,8 +155,8 @@ class CsvSource(_Source):
     kind = "csv"
     encoding: str
 
-    def _open(self, path):
-        text, self.encoding = decoded(path)
+    def _open(self, path, file):
+        text, self.encoding = decoded(file.read(), path)
         header, rows = rows_of(text, path)
         return {name: list(values) for name, values in zip(_distinct(header, path), zip(*rows, strict=True), strict=True)}
 
@@ -140,9 +174,9 @@ class ParquetSource(_Source):
 
     kind = "parquet"
 
-    def _open(self, path):
+    def _open(self, path, file):
         parquet = import_extra("pyarrow.parquet", "reading parquet", "cli")
-        with open(path, "rb") as file, _reading(path, "a parquet file", "write it again"):
+        with _reading(path, "a parquet file", "write it again"):
             self.table: Any = parquet.read_table(file)
             self.table.validate(full=True)
         names = _distinct(self.table.column_names, path)
@@ -162,7 +196,39 @@ class ParquetSource(_Source):
         import_extra("pyarrow.parquet", "writing parquet", "cli").write_table(pyarrow.table(list(content.values()), schema=schema), path)
 
 
-KINDS: dict[Any, Any] = {".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource}
+class JsonlSource(_Source):
+    """One JSON object a line; what lies deeper has the keys on its way as its name, as in ``model.score``."""
+
+    kind = "jsonl"
+
+    def _open(self, path, file):
+        self.objects = objects_of(decoded(file.read(), path)[0], path)
+        columns, self.ways = columns_of(self.objects, path)
+        return columns
+
+    def column(self, name):
+        """As NumPy, values of several kinds as objects."""
+        values = self.content[name]
+        listed = next((value for value in values if isinstance(value, list | dict)), None)
+        if listed is not None:
+            raise InputError(f"{self.path}: {name!r} must hold one value a line; it holds {abridged(listed)}; name another.")
+        return label_array(values, name)
+
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """The values given take the place of their namesakes; the others stay."""
+        lists = {name: values.tolist() for name, values in columns.items()}
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            for i, old in enumerate(self.objects):
+                new = {renamed.get(name, name): value for name, value in old.items()}
+                for name, values in lists.items():
+                    *outer, last = self.ways.get(name, (name,))
+                    reduce(getitem, outer, new)[last] = values[i]
+                file.write(json.dumps(new, ensure_ascii=False) + "\n")
+
+
+KINDS: dict[Any, Any] = {
+    ".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource, ".jsonl": JsonlSource, ".ndjson": JsonlSource,
+}  # fmt: skip
 
 
 def replaced(content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
