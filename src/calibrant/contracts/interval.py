@@ -30,7 +30,8 @@ class Interval:
     level : float
         The share of such intervals that hold the true value, for example 0.95.
     method : str
-        How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed of its bias.
+        How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed of its bias; "null": not of the
+        data but of calibrated scores (``null_of``).
     n : float
         Sum of the weights: the number of rows where every row counts once.
     plain : float or None

@@ -7,6 +7,7 @@ from calibrant.metrics.curves.gain_curve import gain_curve as gain_curve
 from calibrant.metrics.curves.interval_curve import interval_curve as interval_curve
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve as isotonic_curve
 from calibrant.metrics.curves.joint_distribution import joint_distribution as joint_distribution
+from calibrant.metrics.curves.loess_curve import loess_curve as loess_curve
 from calibrant.metrics.curves.murphy_curve import murphy_curve as murphy_curve
 from calibrant.metrics.curves.real_std_curve import real_std_curve as real_std_curve
 from calibrant.metrics.curves.reliability_curve import reliability_curve as reliability_curve
@@ -15,6 +16,7 @@ from calibrant.metrics.curves.risk_coverage_curve import risk_coverage_curve as 
 from calibrant.metrics.curves.risk_distribution import risk_distribution as risk_distribution
 from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_curve
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
+from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier
 from calibrant.metrics.event.d2_log_loss import d2_log_loss as d2_log_loss

@@ -8,8 +8,10 @@ import numpy as np
 
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
-from calibrant._kernels.simulated_limits import simulated_limits
+from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.simulated_limits import draw_hits, simulated_limits
 from calibrant._support.deprecation import renamed_value
+from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
 
@@ -60,6 +62,33 @@ class PairMetric(Targeted, WholeMetric):
     def _prepared(self, score, weight):
         """The metric as a function of the hits."""
         return lambda hit: self._pair_value(score, hit, weight)
+
+    def null_of(self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> Interval:
+        """What the metric shows on these scores when they are calibrated: its mean over outcomes drawn from them, and where they lie.
+
+        .. versionadded:: 0.2
+
+        Parameters
+        ----------
+        record : Predictions
+            Their labels are not used.
+        level : float, default 0.95
+            Share of the drawn values between ``low`` and ``high``.
+        n_draws : int, default 200
+        random_state : int, default 0
+
+        Returns
+        -------
+        Interval
+            ``value`` is the mean. A value above ``high`` is more than chance shows; the mean is no bias to subtract.
+        """
+        require_level(level)
+        require_resamples(n_draws)
+        score, weight, rng = target_pair(record, self.target)[0], record.weights, null_generator(random_state)
+        prepared = self._prepared(score, weight)
+        drawn = [prepared(draw_hits(score, weight, rng)) for _ in range(n_draws)]
+        low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
 
     def _value(self, record):
         return float(self._pair_value(*target_pair(record, self.target), record.weights))

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.loess import loess_matrix, weighted_quantile
+from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
 from calibrant.errors import InputError
+from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 P = RNG.random(400)
@@ -13,7 +14,7 @@ Y = (RNG.random(400) < P).astype(int)
 def loess_at(x, y, at, span=0.75):
     """One local quadratic fit, written out."""
     distance = np.abs(x - at)
-    width = np.sort(distance)[int(np.ceil(span * len(x))) - 1]
+    width = np.sort(distance)[int(span * len(x)) - 1]
     kernel = np.maximum(1 - (distance / width) ** 3, 0) ** 3
     design = np.vander(x - at, 3, increasing=True)
     root = np.sqrt(kernel)
@@ -25,7 +26,7 @@ def test_the_smoother_is_a_local_quadratic_fit():
     hits = Y[np.argsort(P)].astype(float)
     grid = np.array([0.1, 0.5, 0.93])
     got = loess_matrix(x, np.ones(400), grid, 0.75) @ hits
-    assert got == pytest.approx([loess_at(x, hits, t) for t in grid], abs=1e-6)
+    assert got == pytest.approx([loess_at(x, hits, t) for t in grid], abs=1e-9)
 
 
 def test_mean_median_and_tail_are_in_order():
@@ -33,7 +34,7 @@ def test_mean_median_and_tail_are_in_order():
     e50, e90 = metrics.calibration_e50(y, P), metrics.calibration_e90(y, P)
     assert e50 <= e90 <= metrics.integrated_calibration_index(y, P, quantile=1.0)
     curve = np.array([loess_at(P, y.astype(float), t) for t in P])
-    assert metrics.integrated_calibration_index(y, P) == pytest.approx(np.mean(np.abs(np.clip(curve, 0, 1) - P)), abs=2e-3)
+    assert metrics.integrated_calibration_index(y, P) == pytest.approx(np.mean(np.abs(curve - P)), abs=1e-9)
     assert e90 == pytest.approx(np.quantile(np.abs(curve - P), 0.9), abs=5e-3)
 
 
@@ -50,7 +51,36 @@ def test_many_scores_are_pooled_with_little_change():
     assert fine == pytest.approx(coarse, abs=1e-3)
 
 
-@pytest.mark.parametrize("options", [{"quantile": 2.0}, {"span": 0.0}])
+def test_many_scores_are_within_a_thousandth_of_every_score():
+    p = np.random.default_rng(3).beta(0.4, 4, 3000)
+    y = (np.random.default_rng(4).random(3000) < p**0.8).astype(int)
+    exact = np.abs(np.array([loess_at(p, y, t) for t in p[:600]]) - p[:600])
+    x, mass, index = pooled_scores(p, np.ones(3000))
+    grid = score_grid(x, mass, 500)
+    curve = np.interp(p[:600], grid, loess_matrix(x, mass, grid, 0.75) @ (np.bincount(index, weights=y) / mass))
+    assert np.abs(curve - p[:600]) == pytest.approx(exact, abs=1e-3)
+    assert metrics.integrated_calibration_index(y, p) == pytest.approx(exact.mean(), abs=2e-3)
+
+
+def test_what_calibrated_scores_show():
+    record = read(P, Y)
+    found = metrics.integrated_calibration_index.null_of(record, n_draws=100)
+    drawn = [metrics.integrated_calibration_index((np.random.default_rng([9, k]).random(400) < P).astype(int), P) for k in range(60)]
+    assert found.value == pytest.approx(np.mean(drawn), abs=0.004)
+    assert 0.0 < found.low < found.value < found.high
+    assert found == metrics.integrated_calibration_index.null_of(record, n_draws=100)
+    assert metrics.integrated_calibration_index((RNG.random(400) < P**2).astype(int), P) > found.high
+
+
+def test_the_spline_may_smooth():
+    y = (RNG.random(400) < P**2).astype(int)
+    loess, spline = (metrics.integrated_calibration_index(y, P, smoother=smoother) for smoother in ("loess", "spline"))
+    assert spline == pytest.approx(loess, abs=0.01)
+    curve = metrics.spline_curve(y, P, n_draws=20, n_points=200)
+    assert spline == pytest.approx(np.mean(np.abs(np.interp(P, curve.score, curve.observed) - P)), abs=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"quantile": 2.0}, {"span": 0.0}, {"smoother": "lowess"}])
 def test_refusals(options):
-    with pytest.raises(InputError, match="must be in"):
+    with pytest.raises(InputError, match="must be"):
         metrics.integrated_calibration_index(Y, P, **options)

@@ -5,25 +5,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels import bins
-from calibrant._kernels.loess import loess_matrix, weighted_quantile
+from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric
 
 __all__ = ["IntegratedCalibrationIndex", "calibration_e50", "calibration_e90", "integrated_calibration_index"]
 
-GRID = 100
-MANY_SCORES = 5000
+#: The curve is fitted at each of this many scores, or at half as many points of more.
+EVERY_SCORE = 1000
 
 
 @dataclass(frozen=True, repr=False)
 class IntegratedCalibrationIndex(PairMetric):
-    r"""Mean absolute gap between the scores and their loess recalibration (ICI); its median is E50, its 90 % quantile E90.
+    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
 
     .. versionchanged:: 0.1
        ``target``: "answer" was "top", "event" was "positive".
+
+    .. versionchanged:: 0.2
+       ``smoother``; the curve is that of R's ``loess(surface="direct")``: at every score, whole rows in the span, not cut to [0, 1].
 
     Parameters
     ----------
@@ -32,7 +36,9 @@ class IntegratedCalibrationIndex(PairMetric):
     quantile : float, optional
         A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9 ``calibration_e90``, 1 the largest (Emax).
     span : float, default 0.75
-        Share of the rows that each local fit takes in.
+        Share of the rows that each local fit of "loess" takes in.
+    smoother : {"loess", "spline"}
+        The recalibration: that of ``loess_curve``, or of ``spline_curve`` with five knots.
 
     See Also
     --------
@@ -41,9 +47,10 @@ class IntegratedCalibrationIndex(PairMetric):
 
     Notes
     -----
-    Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``, ``calibration_e90``. The curve is
-    fitted at 100 quantiles of the scores and linear between; beyond 5,000 distinct scores they are first pooled into 5,000 groups of
-    equal weight.
+    Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``, ``calibration_e90``. A calibrated
+    model has an error above 0 too: ``integrated_calibration_index.null_of(record)`` says how much. Beyond 1,000 distinct scores the
+    loess curve is fitted at 500 points and linear between, beyond 5,000 the scores are first pooled: within 4e-4 of the curve at every
+    score in all cases compared with R's.
     Never select a model or a calibrator by it: it is not a proper score (a constant score equal to the rate has error 0).
     Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
@@ -62,6 +69,7 @@ class IntegratedCalibrationIndex(PairMetric):
     target: Any = "event"
     quantile: float | None = None
     span: float = 0.75
+    smoother: str = "loess"
 
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -78,34 +86,44 @@ class IntegratedCalibrationIndex(PairMetric):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(target="answer", quantile=0.9)]
+        return [cls(), cls(target="answer", quantile=0.9), cls(smoother="spline")]
+
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """The spline of separated outcomes is not quite 0 and 1."""
+        return {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"} if self.smoother == "spline" else {}
 
     def _check(self):
         if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:
             raise InputError(f"quantile must be in [0, 1], or None for the mean; got {self.quantile!r}.")
         if not 0.0 < self.span <= 1.0:
             raise InputError(f"span must be in (0, 1]; got {self.span!r}; 0.75 is usual.")
+        if self.smoother not in ("loess", "spline"):
+            raise InputError(f'smoother must be "loess" or "spline"; got {self.smoother!r}.')
 
     def _pair_value(self, score, hit, weight):
         return self._prepared(score, weight)(hit)
 
     def _prepared(self, score, weight):
         """The metric as a function of the hits: the smoother depends on the scores alone."""
-        unique, index = np.unique(score, return_inverse=True)
-        if len(unique) > MANY_SCORES:
-            index = bins.equal_mass_groups(score, MANY_SCORES, weight)
-        mass, total = bins.grouped_sums(index, index.max() + 1, [score], weight).T
-        x = total / mass
-        place = np.searchsorted(np.cumsum(mass), np.linspace(0.0, 1.0, GRID) * mass.sum() * (1.0 - 1e-12))
-        grid = np.unique(x[np.concatenate([[0], place, [len(x) - 1]])])
-        smoother = loess_matrix(x, mass, grid, self.span)
+        x, mass, index = pooled_scores(score, weight)
+        recalibrated = self._smoother(x, mass)
 
         def value(hit):
             mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
-            gap = np.abs(np.interp(x, grid, np.clip(smoother @ mean, 0.0, 1.0)) - x)
+            gap = np.minimum(np.abs(recalibrated(mean) - x), 1.0)
             return float(mass @ gap / mass.sum()) if self.quantile is None else weighted_quantile(gap, mass, self.quantile)
 
         return value
+
+    def _smoother(self, x, mass):
+        """What turns the mean hits at the scores x into the curve there."""
+        if self.smoother == "spline":
+            design = spline_design(x, spline_knots(x, mass, 5))
+            return lambda mean: sigmoid(design @ fit_restricted_spline(design, mean, mass)[0])
+        grid = x if len(x) <= EVERY_SCORE else score_grid(x, mass, EVERY_SCORE // 2)
+        matrix = loess_matrix(x, mass, grid, self.span)
+        return lambda mean: np.interp(x, grid, matrix @ mean)
 
 
 integrated_calibration_index: IntegratedCalibrationIndex = IntegratedCalibrationIndex()
