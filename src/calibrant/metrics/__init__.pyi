@@ -18,12 +18,17 @@ from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_c
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
+from calibrant.metrics.event.calibration_bias import calibration_bias as calibration_bias
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier
 from calibrant.metrics.event.d2_log_loss import d2_log_loss as d2_log_loss
 from calibrant.metrics.event.event_brier_score import event_brier_score as event_brier_score
+from calibrant.metrics.event.lift import lift as lift
+from calibrant.metrics.event.mean_risk import mean_risk as mean_risk
 from calibrant.metrics.event.net_benefit import net_benefit as net_benefit
 from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio as observed_expected_ratio
 from calibrant.metrics.event.standardised_net_benefit import standardised_net_benefit as standardised_net_benefit
+from calibrant.metrics.event.threshold_weighted_brier_score import threshold_weighted_brier_score as threshold_weighted_brier_score
+from calibrant.metrics.event.threshold_weighted_log_loss import threshold_weighted_log_loss as threshold_weighted_log_loss
 from calibrant.metrics.label.accuracy import accuracy as accuracy
 from calibrant.metrics.label.area_under_risk_coverage import area_under_risk_coverage as area_under_risk_coverage
 from calibrant.metrics.label.confidence_auroc import confidence_auroc as confidence_auroc

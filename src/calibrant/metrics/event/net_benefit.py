@@ -75,7 +75,8 @@ class NetBenefit(Targeted, SumMetric):
     @property
     def exceptions(self) -> dict[str, str]:
         """Without rows of either kind there are no rates; the best there is, is the share of events."""
-        out = dict.fromkeys(("one_row", "one_class_only"), "no rate without rows of its kind: nan") if self.prevalence else {}
+        names = ("one_row", "one_class_only") if self.prevalence else ()
+        out = {str(name): "no rate without rows of its kind: nan" for name in names}
         return out if self.target == "answer" else out | {"perfect_is_best": "the best there is, is the share of events"}
 
     def _check(self):

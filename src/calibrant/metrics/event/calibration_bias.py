@@ -1,0 +1,62 @@
+"""By how much the mean probability is off."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant._kernels import intervals
+from calibrant._kernels.quotient import quotient
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.metrics.pair import Targeted, target_pair
+
+__all__ = ["CalibrationBias", "calibration_bias"]
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationBias(Targeted, MeanMetric):
+    r"""Mean probability of the event minus the share of rows in which it happened.
+
+    .. math:: \bar p - \bar y = \frac1n \sum_i (p_i - y_i)
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    observed_expected_ratio : the same question as a quotient, for rare events.
+    calibration_intercept : the same on the scale of the log-odds.
+
+    Notes
+    -----
+    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. The interval
+    is the normal one, with :math:`z^2/2` further rows that are wholly wrong in its variance, so that a group without events still has
+    a width, of about :math:`\pm 2.7/n`. It is no score, so never select a model by it.
+
+    Examples
+    --------
+    >>> round(calibration_bias([0, 0, 1], [0.2, 0.4, 0.6]), 4)
+    0.0667
+    """
+
+    name: ClassVar[str] = "calibration bias"
+    key: ClassVar[str] = "calibration_bias"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+    def _losses(self, record):
+        score, hit = target_pair(record, self.target)
+        return score - hit
+
+    def _limits(self, totals, level):
+        n, mean = totals[..., 0], self._finalise(totals)
+        wrong = 0.5 * intervals.normal_quantile(level) ** 2
+        variance = np.maximum(quotient(totals[..., 2] + wrong, n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
+        return intervals.inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
+
+
+calibration_bias: CalibrationBias = CalibrationBias()
