@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from calibrant.errors import CalibrationWarning, InputError, warn
 
 __all__ = [
-    "binary_outcomes", "column_names", "plain_array", "require_pairs", "resolution", "rows_named", "scores", "to_array", "weights",
+    "binary_outcomes", "column_names", "plain_array", "require_pairs", "resolution", "rows_named", "scores", "text_names", "to_array",
+    "weights",
 ]  # fmt: skip
 
 #: Machine epsilon of the floats that NumPy does not know.
@@ -94,6 +95,12 @@ def column_names(P: Any, name: str = "P") -> list[Any] | None:
         raise InputError(f"the columns of {name} must have different names; got {twice!r} more than once; rename or drop one of them.")
     unnamed = all(isinstance(n, str) and n == f"column_{j}" for j, n in enumerate(names))
     return None if unnamed else names
+
+
+def text_names(values: Any, name: str) -> list[str] | None:
+    """``column_names`` if they are texts, as scikit-learn has it; numbers and dates are places."""
+    names = column_names(values, name)
+    return names if names and all(isinstance(each, str) for each in names) else None
 
 
 def weights(sample_weight: ArrayLike | None, n_rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:

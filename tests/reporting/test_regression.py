@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import calibrant as cb
@@ -122,6 +123,8 @@ def test_outputs_are_judged_one_by_one():
     found = summarise(Y, M, S, calibrator=cb.StdScaling, n_resamples=0, outputs=["width", "height"])
     assert [part["name"] for part in found["outputs"]] == ["width", "height"]
     assert [part["verdict"]["model"] for part in found["outputs"]] == ["overconfident", "underconfident"]
+    framed = summarise(pd.DataFrame(Y, columns=["width", "height"]), M, S, calibrator=cb.StdScaling, n_resamples=0)
+    assert framed["outputs"] == found["outputs"]
     alone = by_key(summarise(y, mean, std, calibrator=cb.StdScaling, n_resamples=0))
     assert by_key(found, "width")["ence"]["after"]["value"] == pytest.approx(alone["ence"]["after"]["value"], rel=1e-12)
     assert "width" in found["verdict"]["sentence"]

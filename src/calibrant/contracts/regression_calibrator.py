@@ -14,7 +14,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.outputs import join_outputs
-from calibrant.forecasts.read import ForecastRecord, as_forecast, read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["RegressionCalibrator"]
 
@@ -37,6 +37,8 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
 
     tags: ClassVar[Tags] = Tags(output="distribution")
     learns: ClassVar[tuple[str, ...]] = ()
+    #: Names of the d outputs, where a frame said them in fit; older files have none.
+    output_names_: list[str] | None = None
 
     @classmethod
     def _examples(cls) -> list["RegressionCalibrator"]:
@@ -53,6 +55,8 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:  # fmt: skip
         """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
+
+        The columns of a frame of means, else of outcomes, are kept as ``output_names_``; ``predict`` refuses them in another order.
 
         .. versionchanged:: 0.1
            Was ``fit(mean, std, y)``, which raises now.
@@ -87,6 +91,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         """``fit`` on a record that has been read already."""
         self._check()
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
+        self.output_names_ = record.names if record.several else None
         learned = [self._fit_output(output) for output in record.outputs()]
         self.status_: str = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
         for name in self.learns:
@@ -104,7 +109,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         Forecast
             With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and ``sample(n, random_state)``.
         """
-        return self.predict_record(ForecastRecord(as_forecast(forecast, std)))
+        return self.predict_record(read_forecast(forecast, std))
 
     def predict_record(self, record: ForecastRecord) -> Forecast:
         """``predict`` for the forecasts of a record that has been read already."""
@@ -113,6 +118,9 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
             fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"
             raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")
+        known, given = self.output_names_, record.names
+        if known and given and known != given and sorted(known) == sorted(given):
+            raise InputError(f"the forecast must have the outputs of fit in their order, {known}; got {given}; put them in one order.")
         columns = [
             self._predict_output(forecast.column(j), **{name.rstrip("_"): self._of(name, j) for name in self.learns})
             for j in range(max(self.n_outputs_, 1))
@@ -135,7 +143,7 @@ def _(calibrator: RegressionCalibrator):
     d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
     if not held:
         return
-    if d and any(len(values) != d for values in held):
+    if d and any(len(values) != d for values in (*held, calibrator.output_names_ or range(d))):
         raise ValueError(f"it says {d} outputs and holds others")
     forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape((3, d) if d else 3), np.ones((3, d) if d else 3))
     for values in (forecast.mean, forecast.std, *forecast.interval(0.8)):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.arrays import weights
+from calibrant.arrays import text_names, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
@@ -30,12 +30,14 @@ class ForecastRecord:
     y : float64 of the same shape, or None.
     weight : (n,) positive, or None where every row counts once; rows of weight 0 have been dropped.
     kept : (n given,) mask of the rows kept, or None.
+    names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
     """
 
     forecast: Forecast
     y: np.ndarray | None = None
     weight: np.ndarray | None = None
     kept: np.ndarray | None = field(default=None, repr=False)
+    names: list[str] | None = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
 
@@ -118,7 +120,7 @@ class ForecastRecord:
         if not self.several:
             return [self]
         columns = range(self.forecast.shape[1])
-        return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j]) for j in columns]
+        return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j], names=None) for j in columns]
 
     @property
     def strata(self) -> np.ndarray:
@@ -191,8 +193,10 @@ def read_forecast(
     >>> record.standardised.tolist()
     [1.0, -2.0]
     """
+    means = forecast[0] if isinstance(forecast, tuple) and forecast else forecast
     if y is not None:
-        require_same_order(y, "y", forecast[0] if isinstance(forecast, tuple) and forecast else forecast, "the forecast")
+        require_same_order(y, "y", means, "the forecast")
+    names = text_names(means, "the forecast") or text_names(y, "y")
     forecast = as_forecast(forecast, std)
     if y is not None:
         y = finite_values(y, "y")
@@ -202,5 +206,5 @@ def read_forecast(
                 "check that both come from the same rows, in the order: (mean, y, std=std) in fit, (y, mean, std) in metrics."
             )
     weight, kept = weights(sample_weight, len(forecast))
-    record = ForecastRecord(forecast, y, weight)
+    record = ForecastRecord(forecast, y, weight, names=names)
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)

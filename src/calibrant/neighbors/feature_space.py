@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._support.saving import Saved
-from calibrant.arrays import column_names, to_array
+from calibrant.arrays import text_names, to_array
 from calibrant.errors import InputError, warn
 from calibrant.neighbors.stored_points import LARGEST
 from calibrant.rows import n_rows
@@ -42,7 +42,7 @@ class FeatureSpace(Saved):
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         if self.scale not in SCALES:
             raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
-        self.features_, self.names_ = self.features, _texts(column_names(X, "X"))
+        self.features_, self.names_ = self.features, text_names(X, "X")
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
             raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
@@ -96,7 +96,7 @@ class FeatureSpace(Saved):
 
     def _ordered(self, X):
         """A data frame with its columns in the order of the training data's."""
-        names = _texts(column_names(X, "X"))
+        names = text_names(X, "X")
         if self.names_ is None or names is None or names == self.names_:
             return X
         odd = sorted(map(str, set(names) ^ set(self.names_)))
@@ -123,11 +123,6 @@ class FeatureSpace(Saved):
                 'are taken; pass scale="standard" to do so silently, or scale="none" for the raw columns.',
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
-
-
-def _texts(names):
-    """The names if they are texts, as scikit-learn has it; numbers and dates are places."""
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _column_sums(points):

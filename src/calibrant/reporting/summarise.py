@@ -67,7 +67,7 @@ def summarise(
         Called with each finished fold's number.
     **reading
         Of classes ``inputs``, ``classes``, ``sample_weight``, ``X`` and ``reference``, as for ``Calibrator.fit``; by default those of the
-        calibrator. Of forecasts ``sample_weight``, and ``outputs``, the names of their outputs.
+        calibrator. Of forecasts ``sample_weight``, and ``outputs``, the names of their outputs (default: a frame's).
 
     Returns
     -------

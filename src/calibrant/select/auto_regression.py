@@ -204,7 +204,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         """One sentence an output: the data, what was chosen, and how strong the evidence against doing nothing is."""
         require_fitted(self, "n_outputs_")
         said = [self._explained(**{name.rstrip("_"): self._of(name, j) for name in self.learns}) for j in range(max(self.n_outputs_, 1))]
-        return "\n".join(f"Output {j}: {each}" for j, each in enumerate(said)) if self.n_outputs_ else said[0]
+        names = self.output_names_ or [f"Output {j}" for j in range(self.n_outputs_)]
+        return "\n".join(f"{name}: {each}" for name, each in zip(names, said, strict=True)) if self.n_outputs_ else said[0]
 
     def _explained(self, calibrator, table, score, uncalibrated_score, gain_in_errors, n_fit):
         rows = f"{n_fit:,.0f} rows"

@@ -58,7 +58,8 @@ def read_rows(
     if record.y is None:
         raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
     count = record.forecast.shape[1] if record.several else 1
-    names = [f"output {j + 1}" for j in range(count)] if outputs is None else [str(name) for name in outputs]
+    given = outputs if outputs is not None else record.names if record.several else None
+    names = [f"output {j + 1}" for j in range(count)] if given is None else [str(name) for name in given]
     if len(names) != count or len(set(names)) != count:
         raise InputError(f"outputs must be {count} different names, one for each output; got {names}.")
     return record, names
