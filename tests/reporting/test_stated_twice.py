@@ -33,8 +33,11 @@ SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.Identity]
 CASES = {
     "classes as they are": (classes, {"calibrator": cb.Identity()}),
     "classes out of fold": (classes, {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS}),
-    "float32 at tenths": (lambda: tenths(np.float32), {"calibrator": cb.TemperatureScaling(), "n_bins": 10, "times": DAYS}),
-    "float16 at tenths": (lambda: tenths(np.float16), {"calibrator": cb.Identity(), "n_bins": 12}),
+    "float32 at tenths": (
+        lambda: tenths(np.float32),
+        {"calibrator": cb.TemperatureScaling(), "n_bins": 10, "times": DAYS, "target": "answer"},
+    ),
+    "float16 at tenths": (lambda: tenths(np.float16), {"calibrator": cb.Identity(), "n_bins": 12, "target": "answer"}),
     "weighted, several": (classes, {"calibrator": SEVERAL, "sample_weight": np.arange(600) % 3 + 1, "groups": np.arange(600) % 2}),
     "the model's own label": (classes, {"calibrator": cb.ConfidenceCalibrator(map=cb.HistogramBinning()), "times": DAYS}),
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),

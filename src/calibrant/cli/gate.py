@@ -9,7 +9,8 @@ import click
 
 from calibrant._support.deprecation import warn_renamed
 from calibrant.errors import InputError
-from calibrant.reporting.classification import KEYS
+from calibrant.reporting.classification import KEYS as OF_ANSWERS
+from calibrant.reporting.event.task import KEYS as OF_EVENTS
 from calibrant.reporting.regression.task import METRICS
 
 __all__ = ["FAILED", "Gate", "GateType"]
@@ -17,6 +18,8 @@ __all__ = ["FAILED", "Gate", "GateType"]
 #: Exit code of a failed gate.
 FAILED = 3
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+#: Of classes, by key: of two classes those of the event, and of the answer beside it.
+KEYS = tuple(dict.fromkeys((*OF_EVENTS, *OF_ANSWERS)))
 #: Old key -> key.
 OLD_KEYS = {
     "brier": "brier_score", "positive_class_ece": "event_ece", "interval_error": "interval_calibration_error", "pinball": "pinball_loss",
@@ -60,9 +63,10 @@ class Gate:
 
     def reason(self, summary: dict[str, Any]) -> Any:
         """Why it fails, in one line, for the first output that does; None when it passes."""
-        rows = [row for row in summary["metrics"] if row["key"] == self.metric]
+        told = [*summary["metrics"], *summary.get("answer", {}).get("metrics", ())]
+        rows = [row for row in told if row["key"] == self.metric]
         if not rows or rows[0][self.when] is None:
-            known = ", ".join(dict.fromkeys(row["key"] for row in summary["metrics"]))
+            known = ", ".join(dict.fromkeys(row["key"] for row in told))
             missing = f"{self.metric} of the predictions {self.when} calibration"
             raise InputError(f"--fail-if asks for {missing}, which this run does not have; it has {known}.")
         failed = (row for row in rows if self._holds(row[self.when]["value"]))

@@ -18,7 +18,8 @@ __all__ = ["Compared", "compare", "final"]
 class Compared:
     """Rows measured, before and after (None: nothing was calibrated): records of predictions or of forecasts.
 
-    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the rows fitted on, where they are others.
+    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the rows fitted on, where they are others;
+    ``whole`` is the same of all classes, where the records are of one event.
     """
 
     before: Any
@@ -28,6 +29,7 @@ class Compared:
     n_fit: float | None = None
     n_splits: int | None = None
     calibration: Any = None
+    whole: "Compared | None" = None
 
     @property
     def shown(self) -> Any:
@@ -37,6 +39,11 @@ class Compared:
     def both(self, make: Any) -> dict[str, Any]:
         """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
         return {"before": make(self.before), "after": None if self.after is None else make(self.after)}
+
+    def seen_as(self, view: Callable[[Any], Any]) -> "Compared":
+        """The same with every record as ``view`` makes it."""
+        before, after, calibration = (None if one is None else view(one) for one in (self.before, self.after, self.calibration))
+        return replace(self, before=before, after=after, calibration=calibration, whole=self)
 
     def outputs(self) -> list["Compared"]:
         """One for each output of forecasts; of classes itself."""

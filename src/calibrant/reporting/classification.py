@@ -20,7 +20,7 @@ from calibrant.reporting.regions import by_region, class_table, confidence_gaps,
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
 
-__all__ = ["CLASSIFICATION", "KEYS"]
+__all__ = ["CLASSIFICATION", "KEYS", "affordable"]
 
 SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
 ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
@@ -65,12 +65,13 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     errors = (replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
     return [
-        *(Measure(metric, _affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
+        *(Measure(metric, affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
         *(Measure(metric, few if few >= 50 else 0, _answer) for metric in RANKING),
     ]
 
 
-def _affordable(metric, record, n_resamples):
+def affordable(metric: Any, record: Any, n_resamples: int) -> int:
+    """How many resamples of the metric the rows allow; 0 where they would be too few to say anything."""
     if isinstance(metric, MeanMetric):
         return n_resamples
     columns = record.n_classes if metric.key == metrics.classwise_calibration_error.key else 1

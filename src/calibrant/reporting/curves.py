@@ -9,10 +9,11 @@ from calibrant._kernels import intervals
 from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.metrics import calibration_error_bound
 from calibrant.metrics.curves.confidence_histogram import confidence_histogram
+from calibrant.metrics.curves.gain_curve import gain_curve
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve
 from calibrant.metrics.curves.reliability_curve import pair_curve, reliability_curve
 
-__all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "histogram", "of_classes", "risk"]
+__all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "gain", "histogram", "of_classes", "risk"]
 
 #: What the slider of the page can show, beside the number asked for.
 BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
@@ -32,11 +33,11 @@ def histogram(record: Any) -> dict[str, list[float]]:
     return confidence_histogram.of(record).to_dict()
 
 
-def binned(record: Any, n_bins: int, level: float) -> dict[str, dict[str, Any]]:
-    """The top label's reliability curve and its calibration error for each number of bins of equal width: {number: {"ece", "curve"}}."""
+def binned(record: Any, n_bins: int, level: float, strategy: str = "width") -> dict[str, dict[str, Any]]:
+    """The reliability curve and its calibration error for each number of bins of equal width, or mass: {number: {"ece", "curve"}}."""
     found = {}
     for count in sorted({*BIN_COUNTS, n_bins}):
-        curve = reliability_curve.of(record, n_bins=count, level=level).to_dict()
+        curve = reliability_curve.of(record, n_bins=count, strategy=strategy, level=level).to_dict()
         n, gap = np.array(curve["n"]), np.array(curve["confidence"]) - np.array(curve["accuracy"])
         found[str(count)] = {"ece": float(n @ np.abs(gap) / n.sum()), "curve": curve}
     return found
@@ -65,6 +66,11 @@ def risk(record: Any, level: float) -> dict[str, list[float]]:
     low, high = intervals.wilson(wrong, covered, level)
     columns = {"confidence": confidence, "coverage": covered / covered[-1], "risk": wrong / covered, "low": low, "high": high}
     return _thin({name: values.tolist() for name, values in columns.items()})
+
+
+def gain(record: Any, level: float) -> dict[str, list[float]] | None:
+    """The share of the events found among the highest risks, for up to 120 shares; None without events."""
+    return _thin(gain_curve.of(record, level=level).to_dict()) if record.correct.any() else None
 
 
 def _thin(columns):

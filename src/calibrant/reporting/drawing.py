@@ -5,28 +5,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 __all__ = ["BOTTOM", "LEFT", "RIGHT", "TOP", "Axis", "across", "band", "chart", "linear", "logarithmic", "point", "upward"]
 
 #: Of the drawing area, in the units of its viewBox (320 x 290).
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 310.0, 10.0, 250.0
 STEPS = (1.0, 2.0, 5.0, 10.0)
+SCALES: dict[str, Callable[[float], Any]] = {"linear": float, "log": np.log, "logit": logit}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """From values to coordinates: the values at both ends, the coordinates of these, the values with a tick, and the scale."""
+    """From values to coordinates: the values at both ends, the coordinates of these, the values with a tick, and the scale's name."""
 
     low: float
     high: float
     start: float
     end: float
     ticks: tuple[Any, ...]
-    log: bool = False
+    scale: str = "linear"
 
     def at(self, value: float) -> float:
         """The coordinate of a value, kept inside the drawing."""
-        value, low, high = (np.log(v) if self.log else v for v in (max(value, 1e-300) if self.log else value, self.low, self.high))
+        value = min(max(value, min(self.low, self.high)), max(self.low, self.high))
+        value, low, high = (SCALES[self.scale](v) for v in (value, self.low, self.high))
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         return round(float(self.start + (self.end - self.start) * share), 1)
 
@@ -52,7 +55,7 @@ def logarithmic(low: float, high: float, start: Any, end: Any) -> Axis:
     low, high = 0.9 * low, 1.1 * high
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     kept = [s * 10.0**p for p in powers for s in ((1.0, 2.0, 5.0) if len(powers) <= 4 else (1.0,))]
-    return Axis(low, high, start, end, tuple(float(v) for v in kept if low <= v <= high), log=True)
+    return Axis(low, high, start, end, tuple(float(v) for v in kept if low <= v <= high), "log")
 
 
 def across(make: Callable[..., Any], low: float, high: float) -> Axis:

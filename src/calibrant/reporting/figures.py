@@ -9,9 +9,9 @@ from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.figure import figure, made
-from calibrant.reporting.overlaid_figures import overlaid
+from calibrant.reporting.overlaid_figures import CORP, RISK, overlaid
 
-__all__ = ["figures"]
+__all__ = ["figures", "reliability_figure", "when_words"]
 
 KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
 
@@ -23,22 +23,24 @@ def figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
         for when in ("before", "after"):
             data = summary[kind][when]
             if data is not None:
-                drawn.append(make(f"{kind}-{when}", _when(when, summary), made(SimpleNamespace, data)))
-    return [*drawn, _logit(summary), overlaid("corp", summary), overlaid("risk", summary), *evidence_figures(summary)]
+                drawn.append(make(f"{kind}-{when}", when_words(when, summary), made(SimpleNamespace, data)))
+    return [*drawn, _logit(summary), overlaid(CORP, summary), overlaid(RISK, summary), *evidence_figures(summary)]
 
 
-def _when(when, summary):
+def when_words(when: str, summary: dict[str, Any]) -> str:
+    """How a figure says which rows it shows: as predicted, before calibration, or after it."""
     if when == "before":
-        return "as predicted" if summary["curves"]["after"] is None else "before calibration"
+        return "as predicted" if summary["calibrator"]["evaluation"] == "none" else "before calibration"
     note = " (in-sample)" if summary["calibrator"]["evaluation"] == "in-sample" else ""
     return f"after {summary['calibrator']['name']}{note}"
 
 
 def _reliability(key, when, curve):
-    return _drawn(key, f"Reliability {when}", curve, ReliabilityDisplay(curve), (3.7, 4.3))
+    return reliability_figure(key, f"Reliability {when}", curve, ReliabilityDisplay(curve), (3.7, 4.3))
 
 
-def _drawn(key, title, curve, display, size):
+def reliability_figure(key: str, title: str, curve: Any, display: Any, size: tuple[float, float]) -> dict[str, Any]:
+    """A reliability curve as a figure of the page, with the gap that counts most in words."""
     gap = curve.confidence - curve.accuracy
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     side = "below" if gap[worst] > 0 else "above"
@@ -62,8 +64,8 @@ def _drawn(key, title, curve, display, size):
 def _logit(summary):
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
-    curve, title = made(SimpleNamespace, summary["equal_mass"][when]), f"On the logit scale, {_when(when, summary)}"
-    return _drawn("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7))
+    curve, title = made(SimpleNamespace, summary["equal_mass"][when]), f"On the logit scale, {when_words(when, summary)}"
+    return reliability_figure("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7))
 
 
 class _OnLogits:

@@ -8,6 +8,7 @@ from typing import Any
 from calibrant._support.extras import import_extra
 from calibrant._version import __version__
 from calibrant.reporting import page
+from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import COMPARED
 from calibrant.reporting.regression import page as regression_page
 
@@ -15,7 +16,8 @@ __all__ = ["render"]
 
 #: Rows of long tables on the page; the summary holds all.
 SHOWN_ROWS = 100
-PAGES = {"classification": page, "regression": regression_page}
+#: By the question asked; None of forecasts of a number.
+PAGES = {"answer": page, "classes": page, "event": event_page, None: regression_page}
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -35,11 +37,11 @@ def render(summary: dict[str, Any]) -> str:
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    chosen = PAGES[summary["task"]]
+    chosen = PAGES[summary["target"]]
     environment.filters.update({"number": _number, "signed": _signed, "percent": _percent, "count": _count, **chosen.FILTERS})
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
-        s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["task"]], style=_trusted(style), style_hash=_digest(style),
+        s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["target"]], style=_trusted(style), style_hash=_digest(style),
         script=_trusted(script), script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=__version__, **chosen.context(summary),
     )  # fmt: skip
 

@@ -8,12 +8,17 @@ __all__ = ["COMPARED", "as_markdown"]
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
 #: Columns of the comparison of calibrators, here and on the page: key, title, and "number", "percent" or "change" (which is not here).
+OF_ANSWERS = (
+    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
+    ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
+)  # fmt: skip
 COMPARED: dict[Any, Any] = {
-    "classification": (
-        ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
-        ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
+    "answer": OF_ANSWERS, "classes": OF_ANSWERS,
+    "event": (
+        ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("event_brier_score", "Brier score", "number"),
+        ("observed_expected_ratio", "O/E", "number"), ("calibration_slope", "Slope", "number"), ("event_ece", "ECE", "number"),
     ),
-    "regression": (
+    None: (
         ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
         ("interval_calibration_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"),
         ("width", "Their width", "number"),
@@ -28,9 +33,9 @@ def as_markdown(summary: dict[str, Any]) -> str:
     """
     parts = [f"# {_text(summary['title'])}", _text(summary["verdict"]["sentence"])]
     parts += ["## Can these numbers be trusted?", "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it."]
-    parts += _of_outputs(summary) if summary["task"] == "regression" else _of_classes(summary)
+    parts += {"event": _of_event, None: _of_outputs}.get(summary["target"], _of_classes)(summary)
     if summary["alternatives"]:
-        parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"], COMPARED[summary["task"]]))]
+        parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"], COMPARED[summary["target"]]))]
     if summary["choice"] is not None:
         parts += ["## How to apply it", "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```"]
     return "\n\n".join(parts) + "\n"
@@ -43,6 +48,32 @@ def _of_classes(summary):
         if rows:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title, name))]
     return parts + _over_time(summary["drift"])
+
+
+def _of_event(summary):
+    parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary)), "## What acting on it brings", _table(*_thresholds(summary))]
+    for title, key in (("risk", "regions"), ("group", "groups")):
+        if summary[key]:
+            parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_risks(summary[key][:WORST], title))]
+    return parts + _over_time(summary["drift"])
+
+
+def _thresholds(summary):
+    found, names = summary["thresholds"], ("threshold", "alerts_per_1000", "sensitivity", "specificity", "ppv", "net_benefit")
+    lines = [[_number(value) for value in row] for row in zip(*(found[name] for name in names), strict=True)]
+    return ["Risk of at least", "Alerts in 1,000", "Sensitivity", "Specificity", "PPV", "Net benefit"], lines
+
+
+def _risks(rows, title):
+    lines = [
+        [
+            _text(row["group"]) if "group" in row else f"{row['from']:.3g} to {row['to']:.3g}", f"{row['rows']:,.0f}",
+            *(_number(row[name]) for name in ("risk", "rate", "ratio")),
+            "–" if row["gap"] is None else f"{row['gap']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return [title.capitalize(), "Rows", "Risk said", "Share that happened", "O/E", "Gap"], lines
 
 
 def _of_outputs(summary):

@@ -26,6 +26,7 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
         "facts": f"{data['n_classes']} classes · {'logits' if data['inputs'] == 'logit' else 'probabilities'}",
         "figures": figures(summary), "bins": bin_charts(summary), "bin_rows": _bin_rows(summary), "charts": class_charts(summary),
         "confusion_shares": _shares(summary["confusion"]["counts"]), "notes": NOTES,
+        "trusted": "Can its confidence be trusted?", "over": "too sure", "under": "not sure enough", "watched": "confidence and accuracy",
         "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
     }  # fmt: skip
 

@@ -19,10 +19,12 @@ from calibrant.groups import read_groups
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
+from calibrant.reporting.event.task import EVENT
+from calibrant.reporting.question import question
 from calibrant.reporting.regions import by_group
 from calibrant.reporting.regression.task import REGRESSION
 from calibrant.reporting.summary import Method, Part, Summary
-from calibrant.reporting.task import Asked
+from calibrant.reporting.task import Asked, Decisions
 
 __all__ = ["summarise"]
 
@@ -32,7 +34,8 @@ def summarise(
     test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
     n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
-    progress: Callable[..., Any] | None = None, **reading: Any,
+    progress: Callable[..., Any] | None = None, target: Any = None, thresholds: ArrayLike | None = None,
+    cost_false_positive: float | None = None, cost_false_negative: float | None = None, **reading: Any,
 ) -> Summary:  # fmt: skip
     """Measure predictions, or forecasts of a number, before and after calibration and say what that means.
 
@@ -63,6 +66,14 @@ def summarise(
         Of the bootstrap.
     random_state : int, default 0
     title : str
+    target : {"event", "answer", "classes"} or a class label, optional
+        The question asked of classes: how likely is the event (the second of two classes; or the class named, against the rest), how likely
+        is the model's own answer right, or how likely is each class. Default: the event of two classes, the classes of more; the answer
+        where a calibrator gives confidences alone.
+    thresholds : (m,) in (0, 1), optional
+        Of decisions on an event, to be looked at one by one.
+    cost_false_positive, cost_false_negative : float, optional
+        Of a wrong alarm and of a missed event, in any unit: they set the threshold, and the cost of each.
     progress : callable, optional
         Called with each finished fold's number.
     **reading
@@ -92,13 +103,18 @@ def summarise(
     record, names = task.read(y, P, std, next(iter(named.values())), **reading)
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else task.read_test(test, record)
+    target = question(target, record, named.values())
     measured = record if test is None else test
     asked = Asked(
         None if groups is None else read_groups(groups, measured), read_times(times, every, measured),
-        task.n_bins if n_bins is None else n_bins, level, random_state,
+        task.n_bins if n_bins is None else n_bins, level, n_resamples, random_state,
+        Decisions(thresholds, cost_false_positive, cost_false_negative),
     )  # fmt: skip
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
+    if target not in (None, "answer", "classes"):
+        task, compared = EVENT, {name: one.seen_as(lambda whole: whole.as_pair(target)) for name, one in compared.items()}
+        event = {"event": str(record.classes[record.position(target)])}
     chosen, tables = _measured(task, compared, asked, n_resamples)
     found, used = compared[chosen], final(compared[chosen], record)
     method = Method.of(found, chosen)
@@ -106,8 +122,10 @@ def summarise(
         _part(task, one, scores, name, method.name, asked, used)
         for one, scores, name in zip(found.outputs(), tables[chosen], names, strict=True)
     ]
+    data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
-        task.name, str(title), level, task.data(found.before, names), method, task.overall({part.name: part.verdict for part in parts}),
+        task.name, target if found.whole is None else "event", str(title), level, data, method,
+        task.overall({part.name: part.verdict for part in parts}),
         [*evaluation_cautions(found.evaluation), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names),
     )  # fmt: skip

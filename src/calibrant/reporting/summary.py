@@ -82,6 +82,7 @@ class Summary:
     """Everything that a report says."""
 
     task: str
+    target: str | None
     title: str
     level: float
     data: dict[str, Any]

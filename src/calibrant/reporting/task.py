@@ -4,7 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Asked", "Task"]
+__all__ = ["Asked", "Decisions", "Task"]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the user says of the decisions made on risks: thresholds looked at, and what a wrong alarm and a missed event cost."""
+
+    thresholds: Any = None
+    cost_false_positive: float | None = None
+    cost_false_negative: float | None = None
 
 
 @dataclass(frozen=True)
@@ -15,7 +24,9 @@ class Asked:
     times: Any
     n_bins: int
     level: float
+    n_resamples: int
     random_state: int
+    decisions: Decisions
 
 
 @dataclass(frozen=True)

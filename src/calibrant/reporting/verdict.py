@@ -4,7 +4,7 @@ from typing import Any
 
 from calibrant.reporting.summary import Verdict
 
-__all__ = ["about_calibration", "verdict"]
+__all__ = ["about_calibration", "about_model", "advised", "verdict"]
 
 #: What is said of the calibration: before the numbers, and after them.
 WORDS = {
@@ -26,8 +26,8 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
     """
-    model = _model(chance, quality["confidence"] - quality["accuracy"])
-    calibration = {"none": "none", "in-sample": "unknown"}.get(evaluation) or _calibration(scores["log_loss"], scores["ece"])
+    model = about_model(chance, quality["confidence"] - quality["accuracy"], ("overconfident", "underconfident"))
+    calibration = advised(scores["log_loss"], scores["ece"], evaluation)
     moved = ""
     if calibration in WORDS:
         loss, ece = scores["log_loss"], scores["ece"]
@@ -46,15 +46,19 @@ def about_calibration(calibration: Any, words: str, method: str, moved: Any, eva
     return f"; {method} {first} ({moved}, {'out of fold' if evaluation == 'out-of-fold' else 'on rows it has not seen'}){last}."
 
 
-def _model(chance, gap):
+def about_model(chance: Any, gap: float, words: tuple[str, str]) -> str:
+    """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is most of the error observed."""
     if chance["p_value"] > 0.05:
         return "calibrated"
     if abs(gap) < 0.5 * chance["observed"]:
         return "miscalibrated"
-    return "overconfident" if gap > 0 else "underconfident"
+    return words[0] if gap > 0 else words[1]
 
 
-def _calibration(loss, ece):
+def advised(loss: Any, ece: Any, evaluation: str) -> str:
+    """What to do with the calibration: the log loss decides, in two words; rows that it was fitted on say nothing."""
+    if evaluation in ("none", "in-sample"):
+        return "none" if evaluation == "none" else "unknown"
     if loss.change.meaning == "better" and ece.change.meaning == "worse":
         return "mixed"
     return {"better": "use", "worse": "do not use"}.get(loss.change.meaning, "no clear gain")

@@ -1,0 +1,1 @@
+"""What reports on the risk of an event have of their own."""

@@ -1,0 +1,32 @@
+"""What the page on the risk of an event shows, beside the summary itself."""
+
+from typing import Any
+
+from calibrant.reporting.drift_charts import drift_charts
+from calibrant.reporting.event.charts import hero
+from calibrant.reporting.event.figures import answer_figures, decision_figures, event_figures
+from calibrant.reporting.event.verdict import share
+
+__all__ = ["FILTERS", "SECTIONS", "context"]
+
+SECTIONS = (
+    "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html", "event/wrong.html",
+    "over_time.html", "choice.html", "event/answer.html", "method.html",
+)  # fmt: skip
+FILTERS: dict[Any, Any] = {"share": lambda value: "–" if value is None else share(value)}
+NOTES = (
+    "The ECE of the event is the mean gap between the risk and the share that happened over bins of equal width; the figures group rows "
+    "in equal numbers.",
+)
+
+
+def context(summary: dict[str, Any]) -> dict[str, Any]:
+    """Facts of the header, figures and charts, and notes on the method."""
+    data, table = summary["data"], summary["thresholds"]
+    return {
+        "facts": f"risk of {data['event']} · {'logits' if data['inputs'] == 'logit' else 'probabilities'}", "hero": hero(summary),
+        "figures": event_figures(summary), "decision_figures": decision_figures(summary), "answer_figures": answer_figures(summary),
+        "threshold_rows": [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)], "notes": NOTES,
+        "trusted": "Can its risk be trusted?", "over": "too high", "under": "too low", "watched": "risk and outcome",
+        "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
+    }  # fmt: skip

@@ -1,0 +1,146 @@
+"""The report on the risk of an event."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant import metrics
+from calibrant.errors import InputError
+from calibrant.reporting.event.task import gaps
+from calibrant.reporting.event.verdict import share
+
+
+def log(n=3000, seed=0):
+    """Risks of a rare event, thirty times too high on the odds."""
+    rng = np.random.default_rng(seed)
+    truth = rng.beta(0.5, 25.0, n)
+    y = (rng.random(n) < truth).astype(int)
+    odds = 30.0 * truth / (1.0 - truth)
+    return y, odds / (1.0 + odds), np.array(["a", "b", "c"])[rng.integers(3, size=n)]
+
+
+@pytest.fixture(scope="module")
+def found():
+    y, p, groups = log()
+    return cb.report(
+        y, p, calibrator=cb.VectorScaling(), groups=groups, cost_false_positive=1, cost_false_negative=9, n_resamples=100,
+        times=np.datetime64("2026-01-01") + np.arange(len(y)) // 500,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(found):
+    return found.to_dict()
+
+
+def by_key(rows):
+    return {row["key"]: row for row in rows}
+
+
+def test_two_classes_are_asked_for_the_event(said):
+    y, p, _ = log()
+    assert (said["task"], said["target"], said["data"]["event"]) == ("classification", "event", "1")
+    scores = by_key(said["metrics"])
+    for key, metric in [
+        ("log_loss", metrics.log_loss), ("event_brier_score", metrics.event_brier_score), ("calibration_slope", metrics.calibration_slope),
+        ("observed_expected_ratio", metrics.observed_expected_ratio), ("ici", metrics.integrated_calibration_index),
+        ("event_ece", metrics.positive_class_calibration_error), ("d2_brier", metrics.d2_brier),
+    ]:  # fmt: skip
+        assert scores[key]["before"]["value"] == pytest.approx(metric(y, p), abs=1e-12)
+
+
+def test_the_verdict_speaks_of_risk(said):
+    sentence, quality = said["verdict"]["sentence"], said["quality"]
+    assert said["verdict"]["model"] == "overestimates"
+    assert said["verdict"]["calibration"] == "use"
+    assert sentence.startswith(f"The model says {share(quality['risk'])} on average where {share(quality['rate'])} happened")
+    assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in sentence
+    assert sentence.endswith("use it.")
+
+
+def test_numbers_stated_twice_are_the_same(said, found):
+    quality, scores = said["quality"], by_key(said["metrics"])
+    assert scores["observed_expected_ratio"]["before"]["value"] == pytest.approx(quality["rate"] / quality["risk"])
+    assert scores["event_ece"]["before"]["value"] == pytest.approx(said["chance"]["observed"])
+    assert sum(said["distribution"]["after"]["events"]) == pytest.approx(quality["events"])
+    for rows in (said["regions"], said["groups"]):
+        weight = np.array([row["rows"] for row in rows])
+        assert weight.sum() == pytest.approx(quality["n"])
+        assert weight @ [row["rate"] for row in rows] == pytest.approx(quality["events"])
+    table = said["thresholds"]
+    y, p, _ = log()
+    curve = metrics.decision_curve(y, p, thresholds=table["threshold"])
+    before = cb.report(y, p, calibrator=cb.Identity(), n_resamples=0).to_dict()["thresholds"]
+    assert before["net_benefit"] == pytest.approx([curve.net_benefit[table["threshold"].index(t)] for t in before["threshold"]])
+    assert f"{scores['event_ece']['before']['value']:.4f}" in found.to_html()
+
+
+def test_the_answer_is_one_click_away(said, found):
+    y, p, _ = log()
+    asked = cb.report(y, p, calibrator=cb.VectorScaling(), target="answer", n_resamples=100).to_dict()
+    assert asked["target"] == "answer"
+    assert said["answer"]["metrics"] == asked["metrics"]
+    assert said["answer"]["equal_mass"] == asked["equal_mass"]
+    page = found.to_html()
+    assert '<a href="#answer">' in page
+    assert '<h2 id="answer">' in page
+
+
+def test_costs_set_a_threshold(said, found):
+    assert 0.1 in said["thresholds"]["threshold"]
+    assert None not in said["thresholds"]["expected_cost"]
+    assert "Cost a row" in found.to_html()
+    assert "Risk of at least" in found.to_markdown()
+
+
+def test_intervals_of_groups_are_adjusted_for_their_number():
+    sums = np.array([[200.0, 20.0, 30.0], [100.0, 5.0, 4.0], [0.0, 0.0, 0.0]])
+    both, alone = gaps(sums, 0.95), gaps(sums[:1], 0.975)
+    assert both[0] == alone[0]
+    assert both[2]["gap"] is None
+    assert both[0]["ratio"] == pytest.approx(20.0 / 30.0)
+
+
+def test_gaps_of_honest_groups_hold_together():
+    """In 2,000 simulations with honest risks, all ten intervals hold 0 at once in at least 95 % (Wilson's is a little bold)."""
+    rng = np.random.default_rng(1)
+    n = np.full(10, 300.0)
+    held = 0
+    for _ in range(2000):
+        events = rng.binomial(300, 0.2, 10).astype(float)
+        held += all(row["low"] <= 0.0 <= row["high"] for row in gaps(np.column_stack([n, events, 0.2 * n]), 0.95))
+    assert held / 2000 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_one_of_several_classes_is_an_event_on_request():
+    rng = np.random.default_rng(2)
+    P = rng.dirichlet(np.ones(3), 400)
+    y = np.array(["cat", "dog", "emu"])[(rng.random(400)[:, None] > P.cumsum(axis=1)).sum(axis=1)]
+    options = {"classes": ["cat", "dog", "emu"], "calibrator": cb.TemperatureScaling(), "n_resamples": 0}
+    said = cb.report(y, P, target="emu", **options).to_dict()
+    assert (said["target"], said["data"]["event"], said["data"]["n_classes"]) == ("event", "emu", 3)
+    assert by_key(said["metrics"])["event_brier_score"]["before"]["value"] == pytest.approx(np.mean((P[:, 2] - (y == "emu")) ** 2))
+    assert cb.report(y, P, **options).to_dict()["target"] == "classes"
+    with pytest.raises(InputError, match="target must be"):
+        cb.report(y, P, target="bee", **options)
+
+
+def test_a_calibrator_of_confidences_is_asked_about_the_answer():
+    rng = np.random.default_rng(3)
+    p = rng.random(400)
+    y = (rng.random(400) < p).astype(int)
+    assert cb.report(y, p, calibrator=cb.ConfidenceCalibrator(), n_resamples=0).to_dict()["target"] == "answer"
+
+
+def test_error_bars_have_no_event():
+    with pytest.raises(InputError, match="target asks a question about classes"):
+        cb.report([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], [1.0, 1.0, 1.0], target="event")
+
+
+@pytest.mark.parametrize("y", [np.zeros(60, int), np.ones(60, int)])
+def test_no_events_or_nothing_else_is_told(y):
+    y = y.copy()
+    p = np.linspace(0.1, 0.9, 60)
+    found = cb.report(y, np.column_stack([1 - p, p]), calibrator=cb.Identity(), n_resamples=0)
+    assert "There are no" in " ".join(found.to_dict()["cautions"])
+    assert "<h2" in found.to_html()
