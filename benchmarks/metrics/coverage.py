@@ -40,7 +40,7 @@ CHOSEN = [
     (metrics.kernel_calibration_error.with_options(bandwidth=0.3), {}, 500, 1.0, 3),
     (metrics.area_under_risk_coverage, {"n_resamples": 200}, 500, 0.3, 3),
     (metrics.calibration_slope, {}, 10_000, 1.0, 2),
-    (metrics.calibration_intercept, {}, 10_000, 1.0, 2),
+    (metrics.calibration_in_the_large, {}, 10_000, 1.0, 2),
     (metrics.integrated_calibration_index, {"n_resamples": 300}, 2000, 0.3, 2),
 ]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import CalibrationWarning
-from calibrant.metrics import calibration_intercept
+from calibrant.metrics import calibration_in_the_large
 
 FLAT = [([1, 0], [0.0, 1.0]), ([1, 0, 1, 0, 0], [0.0, 1.0, 1.0, 0.0, 0.0]), ([1, 0, 0], [1.0, 0.0, 0.0])]
 
@@ -13,14 +13,14 @@ FLAT = [([1, 0], [0.0, 1.0]), ([1, 0, 1, 0, 0], [0.0, 1.0, 1.0, 0.0, 0.0]), ([1,
 def test_f10_a_flat_likelihood_has_no_intercept(y, p):
     for order in (slice(None), slice(None, None, -1)):
         with pytest.warns(CalibrationWarning, match="calibration intercept is nan: every probability is as good as 0 or 1"):
-            assert np.isnan(calibration_intercept(y[order], p[order]))
+            assert np.isnan(calibration_in_the_large(y[order], p[order]))
         with pytest.warns(CalibrationWarning, match="calibration intercept is nan"):
-            assert np.isnan(calibration_intercept.interval(y[order], p[order]).low)
+            assert np.isnan(calibration_in_the_large.interval(y[order], p[order]).low)
 
 
 def test_f10_rare_events_and_certain_rows_beside_others_have_one():
     p = np.full(100_000, 1e-5)
     y = np.zeros(100_000, dtype=int)
     y[0] = 1
-    assert calibration_intercept(y, p) == pytest.approx(0.0, abs=1e-3)
-    assert calibration_intercept([1, 0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5, 1.0]) == pytest.approx(-np.log(3.0), abs=1e-6)
+    assert calibration_in_the_large(y, p) == pytest.approx(0.0, abs=1e-3)
+    assert calibration_in_the_large([1, 0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5, 1.0]) == pytest.approx(-np.log(3.0), abs=1e-6)

@@ -19,9 +19,11 @@ from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
 from calibrant.metrics.event.calibration_bias import calibration_bias as calibration_bias
+from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier
 from calibrant.metrics.event.d2_log_loss import d2_log_loss as d2_log_loss
 from calibrant.metrics.event.event_brier_score import event_brier_score as event_brier_score
+from calibrant.metrics.event.joint_calibration_intercept import joint_calibration_intercept as joint_calibration_intercept
 from calibrant.metrics.event.lift import lift as lift
 from calibrant.metrics.event.mean_risk import mean_risk as mean_risk
 from calibrant.metrics.event.net_benefit import net_benefit as net_benefit
@@ -39,7 +41,6 @@ from calibrant.metrics.label.underconfidence import underconfidence as underconf
 from calibrant.metrics.probability.adaptive_calibration_error import adaptive_calibration_error as adaptive_calibration_error
 from calibrant.metrics.probability.brier_score import brier_score as brier_score
 from calibrant.metrics.probability.calibration_error_bound import calibration_error_bound as calibration_error_bound
-from calibrant.metrics.probability.calibration_intercept import calibration_intercept as calibration_intercept
 from calibrant.metrics.probability.calibration_slope import calibration_slope as calibration_slope
 from calibrant.metrics.probability.classwise_calibration_error import classwise_calibration_error as classwise_calibration_error
 from calibrant.metrics.probability.confidence_spread import confidence_spread as confidence_spread

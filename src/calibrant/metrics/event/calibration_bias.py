@@ -29,7 +29,7 @@ class CalibrationBias(Targeted, MeanMetric):
     See Also
     --------
     observed_expected_ratio : the same question as a quotient, for rare events.
-    calibration_intercept : the same on the scale of the log-odds.
+    calibration_in_the_large : the same on the scale of the log-odds.
 
     Notes
     -----

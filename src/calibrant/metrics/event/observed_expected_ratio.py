@@ -28,7 +28,8 @@ class ObservedExpectedRatio(Targeted, SumMetric):
 
     See Also
     --------
-    calibration_intercept : the same question on the scale of the log-odds.
+    calibration_in_the_large : the same question on the scale of the log-odds.
+    calibration_bias : the same question as a difference of means.
 
     Notes
     -----

@@ -29,14 +29,15 @@ class CalibrationSlope(PairMetric):
 
     See Also
     --------
-    calibration_intercept : too high or too low, not too bold or too timid.
+    calibration_in_the_large : too high or too low, not too bold or too timid.
+    joint_calibration_intercept : the intercept of the same fit.
     integrated_calibration_index : any shape of the gap.
 
     Notes
     -----
-    1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_intercept``, as clinical reports do.
-    nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them. Its interval is Wald's with the
-    sandwich variance. It is no score, so never select a model by it.
+    1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_in_the_large``, as clinical reports
+    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them. Its interval is Wald's with
+    the sandwich variance. It is no score, so never select a model by it.
 
     References
     ----------
@@ -56,6 +57,8 @@ class CalibrationSlope(PairMetric):
     key: ClassVar[str] = "calibration_slope"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
+    #: Which of the fit's (slope, intercept) it is.
+    _place: ClassVar[int] = 0
 
     @classmethod
     def _examples(cls):
@@ -69,7 +72,7 @@ class CalibrationSlope(PairMetric):
 
     def _pair_value(self, score, hit, weight):
         found = slope_and_intercept(score, hit, weight)
-        return float("nan") if found is None else float(found[0][0])
+        return float("nan") if found is None else float(found[0][self._place])
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):
@@ -77,8 +80,8 @@ class CalibrationSlope(PairMetric):
         n, found = float(record.weights.sum()), slope_and_intercept(*target_pair(record, self.target), record.weights)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
-        value = float(found[0][0])
-        low, high = normal_interval(value, found[1][0, 0], level)
+        value = float(found[0][self._place])
+        low, high = normal_interval(value, found[1][self._place, self._place], level)
         return Interval(value, float(low), float(high), level, "analytic", n)
 
 

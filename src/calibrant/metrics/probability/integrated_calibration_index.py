@@ -43,7 +43,7 @@ class IntegratedCalibrationIndex(PairMetric):
     See Also
     --------
     smooth_calibration_error, expected_calibration_error : other sizes of the gap.
-    calibration_slope, calibration_intercept : its direction.
+    calibration_slope, calibration_in_the_large : its direction.
 
     Notes
     -----

@@ -20,7 +20,7 @@ __all__ = ["EVENT", "KEYS"]
 
 #: In the order of the page: scores to choose by, errors on the whole, errors in places, and how well the risks rank.
 METRICS = (
-    metrics.log_loss, metrics.event_brier_score, metrics.d2_brier, metrics.observed_expected_ratio, metrics.calibration_intercept,
+    metrics.log_loss, metrics.event_brier_score, metrics.d2_brier, metrics.observed_expected_ratio, metrics.calibration_in_the_large,
     metrics.calibration_slope, metrics.positive_class_calibration_error, metrics.integrated_calibration_index,
 )  # fmt: skip
 KEYS = tuple(metric.key for metric in METRICS)

@@ -9,19 +9,21 @@ from calibrant.contracts.metric import Interval
 from calibrant.errors import warn
 from calibrant.metrics.pair import PairMetric, target_pair
 
-__all__ = ["CalibrationIntercept", "calibration_intercept"]
+__all__ = ["CalibrationInTheLarge", "calibration_in_the_large"]
 
 NOT_DEFINED = "all outcomes alike: no finite intercept, nan"
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationIntercept(PairMetric):
-    r"""Shift of the log-odds that makes the mean probability equal the share of hits (calibration in the large).
+class CalibrationInTheLarge(PairMetric):
+    r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
 
     .. versionchanged:: 0.1
        ``target``: "answer" was "top", "event" was "positive".
+    .. versionchanged:: 0.2
+       Its name was ``calibration_intercept``, which elsewhere also means ``joint_calibration_intercept``.
 
     Parameters
     ----------
@@ -30,29 +32,32 @@ class CalibrationIntercept(PairMetric):
 
     See Also
     --------
+    joint_calibration_intercept : the intercept where the slope is fitted too, another number.
+    observed_expected_ratio : the same question as a quotient.
     calibration_slope : too bold or too timid, not too high or too low.
-    integrated_calibration_index : any shape of the gap.
 
     Notes
     -----
-    0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. nan where all outcomes are
-    alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval is Wald's
+    0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. Clinical reports that follow Van
+    Calster et al., and R's CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an offset. nan
+    where all outcomes are alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval is Wald's
     with the sandwich variance. It is no score, so never select a model by it.
 
     References
     ----------
-    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Steyerberg, "Clinical prediction models", 2019.
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Steyerberg, "Clinical prediction models", 2019;
+    Van Calster et al., "Calibration: the Achilles heel of predictive analytics", BMC Medicine 2019.
 
     Examples
     --------
-    >>> round(calibration_intercept([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]), 4)
+    >>> round(calibration_in_the_large([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]), 4)
     -1.0986
     """
 
     target: Any = "event"
 
-    name: ClassVar[str] = "calibration intercept"
-    key: ClassVar[str] = "calibration_intercept"
+    name: ClassVar[str] = "calibration in the large"
+    key: ClassVar[str] = "calibration_in_the_large"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
@@ -88,4 +93,4 @@ def _found(score, hit, weight):
     return found
 
 
-calibration_intercept: CalibrationIntercept = CalibrationIntercept()
+calibration_in_the_large: CalibrationInTheLarge = CalibrationInTheLarge()
