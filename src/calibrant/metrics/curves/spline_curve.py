@@ -58,7 +58,7 @@ def spline_curve(
     P : (n, K), or (n,) for binary
     target : {"event", "answer"} or a class label
     n_knots : {5, 4, 3}
-        Knots at Harrell's quantiles of the scores; those that coincide count once.
+        Knots at Harrell's quantiles of the scores; those that coincide count once. 3 is enough for fewer than 100 events.
     level : float, default 0.95
         Of both bands: each point's interval by itself, and the band that holds the whole curve at once.
     n_points : int, default 100
