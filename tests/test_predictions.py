@@ -410,6 +410,11 @@ def test_the_event_of_two_classes_keeps_its_last_digits():
     assert metrics.log_loss.of(pair) == pytest.approx(30 * np.log(10))
 
 
+def test_the_question_asked_where_none_is_named_is_the_event_of_two_classes():
+    assert read([0.2, 0.7]).default_target == "event"
+    assert read(P3).default_target == "answer"
+
+
 def test_a_pair_of_one_class_of_many_is_that_class_against_the_rest():
     pair = read(P3, Y3).as_pair(2)
     assert pair.confidence.tolist() == P3[:, 2].tolist()

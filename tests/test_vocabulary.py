@@ -26,7 +26,9 @@ OTHERWISE = {
     ("LatentFunctionDisplay", "scores"): "the grid of scores at which the function is drawn",
     **{(name, "scale"): "on which scale a signal or map reads the score" for name in
        ("FastSeparation", "LabelStability", "Margin", "MaximalZone", "PairwiseSeparation", "Platt")},
-    ("risk_distribution", "scale"): "of an axis",
+    **{(name, "scale"): "of an axis" for name in
+       ("risk_distribution", "ReliabilityDisplay", "ReliabilityDisplay.from_predictions", "ReliabilityDisplay.from_record",
+        "ReliabilityDisplay.plot", "RiskDistributionDisplay", "RiskDistributionDisplay.from_record")},
 }  # fmt: skip
 
 

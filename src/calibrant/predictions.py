@@ -182,6 +182,11 @@ class Predictions:
         k = self.position(target)
         return self.probabilities[:, k], (self.labels == k).astype(np.float64)
 
+    @property
+    def default_target(self) -> str:
+        """The question asked where none is named: "event" of two classes, "answer" of more, as displays have it."""
+        return "event" if self.n_classes == 2 else "answer"
+
     def position(self, target: Any) -> int:
         """The column of the class that a target means: "event", class 1 of two, or a class's label."""
         classes = self.classes.tolist()

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
-from calibrant.errors import InputError
+from calibrant.errors import InputError, OldNameWarning
 from calibrant.metrics import reliability_curve
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -77,7 +77,7 @@ def test_logit_axes_hold_every_point_inside_0_and_1():
     rng = np.random.default_rng(0)
     p = rng.beta(0.3, 3.0, 2000)
     curve = reliability_curve((rng.random(2000) < p).astype(int), p, target=1, strategy="mass")
-    display = cb.ReliabilityDisplay(curve, target=1).plot(logit=True)
+    display = cb.ReliabilityDisplay(curve, target=1).plot(scale="logit")
     display.figure_.canvas.draw()
     low, high = display.ax_.get_xlim()
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "logit"
@@ -89,7 +89,7 @@ def test_logit_axes_hold_every_point_inside_0_and_1():
 def test_logit_axes_show_shares_and_confidences_of_exactly_0_and_1():
     P = np.repeat([0.0, 0.2, 0.8, 1.0], 10)
     y = np.concatenate([np.zeros(10), np.zeros(10), np.arange(10) > 1, np.ones(10)]).astype(int)
-    display = cb.ReliabilityDisplay(reliability_curve(y, P, target=1, n_bins=10), target=1).plot(logit=True)
+    display = cb.ReliabilityDisplay(reliability_curve(y, P, target=1, n_bins=10), target=1).plot(scale="logit")
     display.figure_.canvas.draw()
     x, share = display.line_.get_data()
     np.testing.assert_allclose(share, [0.05, 0.05, 0.8, 0.95])
@@ -98,3 +98,69 @@ def test_logit_axes_show_shares_and_confidences_of_exactly_0_and_1():
     assert (display.ax_.transAxes.inverted().transform(pixels) > 0.0).all()
     assert x.min() > 0.0
     assert x.max() < 1.0
+
+
+def test_the_old_option_warns_and_draws_the_same(data):
+    display = cb.ReliabilityDisplay(reliability_curve(*data))
+    with pytest.warns(OldNameWarning, match='logit=True is called scale="logit"') as caught:
+        assert display.plot(logit=True).ax_.get_xscale() == "logit"
+    assert caught[0].filename == __file__
+    with pytest.warns(OldNameWarning):
+        assert display.plot(logit=False).ax_.get_xscale() == "linear"
+
+
+def events(shape, n=3000):
+    rng = np.random.default_rng(0)
+    p = rng.beta(*shape, n)
+    return (rng.random(n) < p).astype(int), p
+
+
+@pytest.mark.parametrize(("shape", "scale"), [((2, 2), "linear"), ((0.5, 40), "log"), ((0.1, 0.1), "logit")])
+def test_an_event_is_drawn_on_the_scale_that_suits_it(shape, scale):
+    display = cb.ReliabilityDisplay.from_predictions(*events(shape))
+    assert display.ax_.get_xscale() == display.ax_.get_yscale() == scale
+    assert (display.distribution is None) == (scale == "linear")
+    display.figure_.canvas.draw()
+    pixels = display.ax_.transAxes.inverted().transform(display.ax_.transData.transform(np.column_stack(display.line_.get_data())))
+    assert ((pixels > -1e-9) & (pixels < 1.0 + 1e-9)).all()
+    assert cb.ReliabilityDisplay.from_predictions(*events(shape), scale="linear").ax_.get_xscale() == "linear"
+    assert cb.ReliabilityDisplay.from_predictions(*events(shape), target="answer").ax_.get_xscale() == "linear"
+
+
+def test_a_rare_event_has_few_bins_each_with_some_events():
+    y, p = events((0.5, 40), 2000)
+    curve = cb.ReliabilityDisplay.from_predictions(y, p).curve
+    assert len(curve.n) == int(np.sqrt(y.sum()))
+    assert np.ptp(curve.n) <= 1.0
+
+
+@pytest.mark.parametrize("smooth", ["loess", "spline"])
+def test_a_smooth_curve_has_its_band_and_the_risks_below(smooth):
+    y, p = events((1, 2), 300)
+    display = cb.ReliabilityDisplay.from_predictions(y, p, smooth=smooth)
+    curve = getattr(cb.metrics, f"{smooth}_curve")(y, p)
+    np.testing.assert_array_equal(display.smooth_.get_ydata(), curve.observed)
+    np.testing.assert_array_equal(display.smooth_.get_xdata(), curve.score)
+    assert display.line_.get_linewidth() == 0.0
+    assert display.distribution.events.sum() == y.sum()
+    assert len(display.counts_ax_.patches) == 160
+    display.figure_.canvas.draw()
+
+
+def test_a_smooth_curve_keeps_off_the_logit_axes_unless_asked():
+    y, p = events((0.1, 0.1), 400)
+    assert cb.ReliabilityDisplay.from_predictions(y, p, smooth="loess").ax_.get_xscale() == "linear"
+    display = cb.ReliabilityDisplay.from_predictions(y, p, smooth="loess", scale="logit")
+    assert display.ax_.get_xscale() == "logit"
+    display.figure_.canvas.draw()
+
+
+def test_smooth_is_a_name(data):
+    with pytest.raises(InputError, match="smooth must be"):
+        cb.ReliabilityDisplay.from_predictions(*data, smooth="lowess")
+
+
+@pytest.mark.parametrize(("target", "word"), [("answer", "Confidence"), ("event", "Predicted risk"), (1, "Predicted probability")])
+def test_the_words_follow_the_target(target, word):
+    display = cb.ReliabilityDisplay.from_predictions(*events((2, 2), 100), target=target)
+    assert display.counts_ax_.get_xlabel().startswith(word)

@@ -1,13 +1,17 @@
 from calibrant.displays.confidence_curve import ConfidenceCurveDisplay as ConfidenceCurveDisplay
 from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay as ConfidenceHistogramDisplay
+from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
 from calibrant.displays.drift import DriftDisplay as DriftDisplay
+from calibrant.displays.gain import GainDisplay as GainDisplay
 from calibrant.displays.interval_calibration import IntervalCalibrationDisplay as IntervalCalibrationDisplay
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay as IsotonicCurveDisplay
 from calibrant.displays.joint_distribution import JointDistributionDisplay as JointDistributionDisplay
 from calibrant.displays.latent_function import LatentFunctionDisplay as LatentFunctionDisplay
+from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
 from calibrant.displays.pit_histogram import PitHistogramDisplay as PitHistogramDisplay
 from calibrant.displays.real_std import RealStdDisplay as RealStdDisplay
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 from calibrant.displays.risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay
+from calibrant.displays.risk_distribution import RiskDistributionDisplay as RiskDistributionDisplay
 from calibrant.displays.rmse_rmv import RmseRmvDisplay as RmseRmvDisplay
 from calibrant.displays.signal_accuracy import SignalAccuracyDisplay as SignalAccuracyDisplay

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.extras import import_extra
 from calibrant.confidence.confidence_curve import ConfidenceCurve, confidence_curve
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, plain_text
 from calibrant.predictions import Inputs
 
@@ -62,6 +63,7 @@ class ConfidenceCurveDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
     line_: Any
+    from_record: FromRecord["ConfidenceCurveDisplay | None"] = FromRecord(confidence_curve)
 
     def __init__(self, curve: ConfidenceCurve, *, name: str | None = None) -> None:
         self.curve: ConfidenceCurve = curve

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant.contracts.reading import read_labelled
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, log_counts, show_title
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram, confidence_histogram
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,8 @@ class ConfidenceHistogramDisplay:
     histogram : ConfidenceHistogram
     name : str, optional
         Shown as the title.
+    target : {"answer", "event"} or a class label
+        Whose probability it is; it words the figure.
 
     Attributes
     ----------
@@ -54,20 +57,31 @@ class ConfidenceHistogramDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, histogram: ConfidenceHistogram, *, name: str | None = None) -> None:
+    def __init__(self, histogram: ConfidenceHistogram, *, name: str | None = None, target: int | str = "answer") -> None:
         self.histogram: ConfidenceHistogram = histogram
         self.name: str | None = name
+        self.target: int | str = target
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None,
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, n_bins: int = 20, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: Any = None,
     ) -> "ConfidenceHistogramDisplay":  # fmt: skip
-        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on."""
-        histogram = confidence_histogram(
-            y_true, P, target=target, n_bins=n_bins, sample_weight=sample_weight, classes=classes, inputs=inputs
-        )
-        return cls(histogram, name=name).plot(ax)
+        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on.
+
+        .. versionchanged:: 0.2
+           The default ``target`` is the event of two classes.
+        """
+        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        return cls.from_record(record, target=target, n_bins=n_bins, name=name, ax=ax)
+
+    @classmethod
+    def from_record(
+        cls, record: Predictions, *, target: int | str | None = None, n_bins: int = 20, name: str | None = None, ax: Any = None
+    ) -> "ConfidenceHistogramDisplay":
+        """Count and draw a record that has been read; the default target is the event of two classes, the answer of more."""
+        target = record.default_target if target is None else target
+        return cls(confidence_histogram.of(record, target=target, n_bins=n_bins), name=name, target=target).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
@@ -76,10 +90,12 @@ class ConfidenceHistogramDisplay:
         h = self.histogram
         half = 0.46 * (h.upper - h.lower)
         middle = 0.5 * (h.lower + h.upper)
+        answer = isinstance(self.target, str) and self.target in ("answer", "top")
+        words = ("right", "wrong", "Confidence (probability of the predicted class)") if answer else ("event", "no event", "Predicted risk")
         draw_grid(ax, "y")
-        self.right_: Any = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label="right")
-        self.wrong_: Any = ax.bar(middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label="wrong")
-        ax.set(xlim=(0, 1), xlabel="Confidence (probability of the predicted class)", ylabel="Rows (log scale)")
+        self.right_: Any = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label=words[0])
+        self.wrong_: Any = ax.bar(middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label=words[1])
+        ax.set(xlim=(0, 1), xlabel=words[2], ylabel="Rows (log scale)")
         log_counts(ax, np.max([h.right, h.wrong]))
         ax.legend(frameon=False, loc="upper left", fontsize="small")
         show_title(ax, name or self.name)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
 
@@ -53,6 +54,7 @@ class IntervalCalibrationDisplay:
     figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
+    from_record: FromRecord["IntervalCalibrationDisplay"] = FromRecord(interval_curve)
 
     def __init__(self, curve: IntervalCurve, *, name: str | None = None) -> None:
         self.curve: IntervalCurve = curve

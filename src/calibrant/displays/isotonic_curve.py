@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from calibrant.contracts.reading import read_labelled
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_curve
 from calibrant.predictions import Inputs
@@ -56,6 +58,7 @@ class IsotonicCurveDisplay:
     figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
+    from_record: FromRecord["IsotonicCurveDisplay"] = FromRecord(isotonic_curve, asks=True)
 
     def __init__(self, curve: IsotonicCurve, *, name: str | None = None) -> None:
         self.curve: IsotonicCurve = curve
@@ -63,13 +66,17 @@ class IsotonicCurveDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", level: float = 0.95, random_state: int = 0,
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, level: float = 0.95, random_state: int = 0,
         sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
         ax: Any = None,
     ) -> "IsotonicCurveDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on."""
-        options = {"sample_weight": sample_weight, "classes": classes, "inputs": inputs}
-        return cls(isotonic_curve(y_true, P, target=target, level=level, random_state=random_state, **options), name=name).plot(ax)
+        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on.
+
+        .. versionchanged:: 0.2
+           The default ``target`` is the event of two classes.
+        """
+        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        return cls.from_record(record, target=target, level=level, random_state=random_state, name=name, ax=ax)
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""

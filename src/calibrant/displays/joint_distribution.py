@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, plain_text
 from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
 from calibrant.predictions import Inputs
@@ -57,6 +58,7 @@ class JointDistributionDisplay:
 
     figure_: Any
     axes_: np.ndarray
+    from_record: FromRecord["JointDistributionDisplay"] = FromRecord(joint_distribution, on="figure")
 
     def __init__(self, joint: JointDistribution, *, name: str | None = None) -> None:
         self.joint: JointDistribution = joint

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
 
@@ -50,6 +51,7 @@ class PitHistogramDisplay:
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
+    from_record: FromRecord["PitHistogramDisplay"] = FromRecord(pit_histogram)
 
     def __init__(self, curve: PitHistogram, *, name: str | None = None) -> None:
         self.curve: PitHistogram = curve

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
-from calibrant.forecasts.read import read_forecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 
 if TYPE_CHECKING:
@@ -71,13 +71,19 @@ class RealStdDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, true_std: np.ndarray | None = None, n_points: int = 1000,
-        random_state: int = 0, name: str | None = None, ax: "Axes | None" = None, sample_weight: ArrayLike | None = None, **options: Any,
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, **options: Any
+    ) -> "RealStdDisplay":
+        """Compute and draw; options as for :meth:`from_record`."""
+        return cls.from_record(read_forecast(mean, std, y_true, sample_weight=sample_weight), **options)
+
+    @classmethod
+    def from_record(
+        cls, record: ForecastRecord, *, true_std: np.ndarray | None = None, n_points: int = 1000, random_state: int = 0,
+        name: str | None = None, ax: "Axes | None" = None, **options: Any,
     ) -> "RealStdDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
         many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
-        curve = real_std_curve(y_true, mean, std, sample_weight=sample_weight, **options)
-        record = read_forecast(mean, std, y_true, sample_weight=sample_weight)
+        curve = real_std_curve.of(record, **options)
         size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)

@@ -1,24 +1,34 @@
 """The reliability diagram: accuracy against confidence, with the uncertainty and the number of rows behind each point."""
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.deprecation import warn_renamed
+from calibrant.contracts.reading import read_labelled
+from calibrant.displays.probability_axes import chosen_scale, inside_axes, scale_axes
+from calibrant.displays.risk_distribution import draw_distribution
+from calibrant.displays.smooth import draw_smooth
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, log_counts, show_title
 from calibrant.errors import InputError
+from calibrant.metrics.curves.loess_curve import loess_curve
 from calibrant.metrics.curves.reliability_curve import reliability_curve
-from calibrant.predictions import Inputs
+from calibrant.metrics.curves.risk_distribution import risk_distribution
+from calibrant.metrics.curves.spline_curve import spline_curve
+from calibrant.metrics.pair import target_pair
+from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ReliabilityDisplay"]
 
-LOGIT_TICKS = (0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
-#: On logit axes no confidence is drawn nearer to 0 or 1.
-NEAREST = 1e-5
+#: Smooth curves by name: what clinical papers draw.
+SMOOTH: dict[str, Any] = {"loess": loess_curve, "spline": spline_curve}
+#: Bins of the distribution below it.
+SPIKES = 80
+N_BINS = 15
 
 
 class ReliabilityDisplay:
@@ -33,6 +43,12 @@ class ReliabilityDisplay:
         Shown as the title.
     target : {"answer", "event"} or a class label
         What the curve is about; it words the axes.
+    scale : {"linear", "log", "logit", "auto"}
+        Of both axes; "auto" as for :meth:`from_predictions`.
+    smooth : CalibrationCurve, optional
+        A smooth curve to draw with its simultaneous band; the bins are then points without a line.
+    distribution : RiskDistribution, optional
+        To draw below in place of the number of rows of each bin, on bins of the same scale.
 
     Attributes
     ----------
@@ -66,60 +82,86 @@ class ReliabilityDisplay:
     figure_: Any
     diagonal_: Any
     line_: Any
+    smooth_: Any
 
-    def __init__(self, curve: Any, *, name: str | None = None, target: int | str = "answer") -> None:
+    def __init__(
+        self, curve: Any, *, name: str | None = None, target: int | str = "answer", scale: str = "linear", smooth: Any = None,
+        distribution: Any = None,
+    ) -> None:  # fmt: skip
         self.curve: Any = curve
         self.name: str | None = name
         self.target: int | str = target
+        self.scale: str = chosen_scale(scale, target, curve.confidence, curve.accuracy, curve.n)
+        self.smooth: Any = smooth
+        self.distribution: Any = distribution
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", n_bins: int = 15, strategy: str = "width", band: float = "wilson",
-        level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-        name: str | None = None, ax: Any = None,
+        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, scale: str = "auto", smooth: str | None = None,
+        n_bins: int | None = None, strategy: str | None = None, band: str = "wilson", level: float = 0.95,
+        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
+        ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":  # fmt: skip
-        """Compute the curve of predictions and draw it.
+        """Read predictions as metrics do, compute their curve and draw it; options as for :meth:`from_record`.
+
+        .. versionchanged:: 0.2
+           The default ``target`` is the event of two classes, and its axes have the scale that suits the data.
+        """
+        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        options: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
+        return cls.from_record(record, target=target, scale=scale, smooth=smooth, name=name, ax=ax, **options)
+
+    @classmethod
+    def from_record(
+        cls, record: Predictions, *, target: int | str | None = None, scale: str = "auto", smooth: str | None = None,
+        n_bins: int | None = None, strategy: str | None = None, band: str = "wilson", level: float = 0.95, name: str | None = None,
+        ax: "Axes | None" = None,
+    ) -> "ReliabilityDisplay":  # fmt: skip
+        """Compute the curve of a record that has been read and draw it.
+
+        .. versionadded:: 0.2
 
         Parameters
         ----------
-        y_true : (n,) labels
-        P : (n, K), or (n,) for binary
-        target, n_bins, strategy, band, level
-            As for :func:`calibrant.metrics.reliability_curve`.
-        sample_weight, classes, inputs
-            As everywhere: weights of the rows, labels in column order, "probability" or "logit".
+        record : Predictions, with labels
+        target : {"event", "answer"} or a class label, optional
+            Default: the event of two classes, the answer of more.
+        scale : {"auto", "linear", "log", "logit"}
+            Of both axes. "auto" is linear for the answer; for an event logit where many risks are near both ends and no smooth curve is
+            drawn, log where it is in fewer rows than 5 %.
+        smooth : {"loess", "spline"}, optional
+            A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical papers.
+        n_bins, strategy, band, level
+            As for :func:`calibrant.metrics.reliability_curve`; default 15 bins of equal width on linear axes; on others, and with a
+            smooth curve, of equal mass, about as many as the root of the number of rows of the rarer outcome.
         name : str, optional
             Title.
         ax : matplotlib axes, optional
             Default: those of a new figure.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
-        curve = reliability_curve(
-            y_true, P, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level,
-            sample_weight=sample_weight, classes=classes, inputs=inputs,
-        )  # fmt: skip
-        return cls(curve, name=name, target=target).plot(ax)
+        if smooth is not None and smooth not in SMOOTH:
+            raise InputError(f'smooth must be "loess", "spline" or None; got {smooth!r}.')
+        target = record.default_target if target is None else target
+        score, hit = target_pair(record, target)
+        chosen = chosen_scale(scale, target, score, hit, record.weights)
+        # Near 0 and 1 a smooth curve is mostly noise, which logit axes would fill the picture with.
+        chosen = "linear" if scale == "auto" and chosen == "logit" and smooth else chosen
+        plain = smooth is None and chosen == "linear"
+        strategy = strategy or ("width" if plain else "mass")
+        if strategy == "mass" and n_bins is None:
+            rarer = min(record.weights @ hit, record.weights @ (1.0 - hit))
+            n_bins = int(np.clip(np.sqrt(rarer), 5, N_BINS))
+        curve = reliability_curve.of(record, target=target, strategy=strategy, level=level, n_bins=n_bins or N_BINS, band=band)
+        line = None if smooth is None else SMOOTH[smooth].of(record, target=target, level=level)
+        distribution = None if plain else risk_distribution.of(record, target=target, n_bins=SPIKES, scale=chosen)
+        return cls(curve, name=name, target=target, scale=chosen, smooth=line, distribution=distribution).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any) -> "ReliabilityDisplay":
         """Predict with a fitted scikit-learn classifier and draw the curve of its probabilities.
 
-        Parameters
-        ----------
-        estimator : fitted, with ``predict_proba`` and ``classes_``
-        X : (n, d) features that the estimator was not fitted on
-        y : (n,) labels
-        name : str, optional
-            Title; default the estimator's class.
-        **options
-            As for :meth:`from_predictions`.
-
-        Returns
-        -------
-        ReliabilityDisplay
+        ``X`` is (n, d) features of rows that the estimator was not fitted on, ``y`` their (n,) labels; the title is the estimator's class
+        if no ``name`` is given, options are those of :meth:`from_predictions`.
         """
         if not hasattr(estimator, "predict_proba"):
             raise InputError(
@@ -128,8 +170,14 @@ class ReliabilityDisplay:
         options.setdefault("classes", getattr(estimator, "classes_", None))
         return cls.from_predictions(y, estimator.predict_proba(X), name=name or type(estimator).__name__, **options)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None, counts: bool = True, logit: bool = False) -> Self:
-        """Draw the curve, its intervals, the diagonal and the counts.
+    def plot(
+        self, ax: "Axes | None" = None, *, name: str | None = None, counts: bool = True, scale: str | None = None,
+        logit: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Draw the curve, its intervals, the diagonal and what is below it; return the display itself.
+
+        .. versionchanged:: 0.2
+           ``scale="logit"`` was ``logit=True``, which warns.
 
         Parameters
         ----------
@@ -138,64 +186,60 @@ class ReliabilityDisplay:
         name : str, optional
             Title in place of the display's own.
         counts : bool, default True
-            Whether to add axes below with the number of rows in each bin.
-        logit : bool, default False
-            Logit axes, which spread out rare events and near-certain predictions. A share of 0 or 1 is drawn half a row away from it, a
-            confidence nearer to 0 or 1 than 1e-5 there, where they can be seen.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            Itself.
+            Whether to add axes below with the number of rows in each bin, or the distribution.
+        scale : {"linear", "log", "logit"}, optional
+            In place of the display's own. On log and logit axes, which spread out rare events and near-certain predictions, a share of 0
+            or 1 is a hollow marker half a row away from it, and a score too near to 0 or 1 is drawn at the end.
         """
+        if logit is not None:
+            warn_renamed(f"logit={logit}", f'scale="{"logit" if logit else "linear"}"', since="0.2")
+            scale = "logit" if logit else "linear"
+        scale = self.scale if scale is None else scale
         ax = draw_axes(ax, "ReliabilityDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        self._draw_curve(ax, _inside(self.curve) if logit else self.curve)
-        self.counts_ax_: Any = self._draw_counts(ax) if counts else None
-        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel=self._words()[1])
-        if logit:
-            self._logit_axes(ax)
+        curve, ends = inside_axes(self.curve, scale)
+        self._draw_curve(ax, curve, ends)
+        self.counts_ax_: Any = self._draw_below(ax, scale) if counts else None
+        scale_axes(ax, scale, *ends)
+        ax.set(aspect="equal", ylabel=self._words()[1])
         (ax if self.counts_ax_ is None else self.counts_ax_).set_xlabel(self._words()[0])
         show_title(ax, name or self.name)
         return self
 
     def _words(self):
-        if isinstance(self.target, str) and self.target in ("answer", "top"):
-            return "Confidence (probability of the predicted class)", "Accuracy"
-        return "Predicted probability of the class", "Share of the class"
+        words = {"answer": ("Confidence (probability of the predicted class)", "Accuracy"), "event": ("Predicted risk", "Share observed")}
+        words["top"], words["positive"] = words["answer"], words["event"]
+        other = ("Predicted probability of the class", "Share of the class")
+        return words.get(self.target, other) if isinstance(self.target, str) else other
 
-    def _draw_curve(self, ax, curve):
+    def _draw_curve(self, ax, curve, ends):
         draw_grid(ax)
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        self.bands_: Any = ax.vlines(curve.confidence, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4, clip_on=False)
-        (self.line_,) = ax.plot(
-            curve.confidence, curve.accuracy, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, clip_on=False
-        )
+        (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        colour, line, bar, size = (COLOURS["main"], 1.4, 4, 4.0) if self.smooth is None else (COLOURS["text"], 0.0, 1, 3.5)
+        if self.smooth is not None:
+            self.band_, self.smooth_ = draw_smooth(ax, self.smooth, ends)
+        low, high = np.clip([curve.low, curve.high], *ends)
+        self.bands_: Any = ax.vlines(curve.confidence, low, high, color=colour, alpha=0.35, linewidth=bar, clip_on=False)
+        (self.line_,) = ax.plot(curve.confidence, curve.accuracy, color=colour, linewidth=line, marker="o", markersize=size, clip_on=False)
+        moved = curve.accuracy != self.curve.accuracy
+        if moved.any():  # a share of 0 or 1 is not where it is drawn
+            hollow = {"color": colour, "markerfacecolor": "white", "markersize": size, "linewidth": 0, "clip_on": False}
+            ax.plot(curve.confidence[moved], curve.accuracy[moved], marker="o", **hollow)
 
-    def _logit_axes(self, ax):
-        """Both axes from half the smallest score or share drawn to as near 1 as the largest."""
-        seen = np.concatenate([*self.line_.get_data(), [0.5]])
-        ends = np.array([0.5 * seen.min(), 0.5 + 0.5 * seen.max()])
-        self.diagonal_.set_data(ends, ends)
-        ax.set(xscale="logit", yscale="logit", xlim=ends, ylim=ends)
-        ticks = [tick for tick in LOGIT_TICKS if ends[0] <= tick <= ends[1]]
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
-            axis.set_ticks([], minor=True)
-
-    def _draw_counts(self, ax):
+    def _draw_below(self, ax, scale):
         below = ax.inset_axes((0, -0.3, 1, 0.22), sharex=ax)
-        curve = self.curve
-        below.bar(curve.lower, curve.n, width=curve.upper - curve.lower, align="edge", color=COLOURS["muted"], alpha=0.75)
-        below.set_ylabel("Rows (log)")
-        log_counts(below, curve.n.max(), base=100)
+        if self.distribution is None:
+            self._draw_counts(below)
+        else:
+            draw_distribution(below, self.distribution, scale)
+            below.set_yticks([])
+            below.set_ylabel("no | event", fontsize="small")
         below.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelbottom=False)
         return below
 
-
-def _inside(curve):
-    """The curve with nothing at 0 or 1, which lie at infinity on a logit axis."""
-    half = 0.5 / np.maximum(curve.n, 1.0)
-    shares = {name: np.clip(getattr(curve, name), half, 1.0 - half) for name in ("accuracy", "low", "high")}
-    return SimpleNamespace(confidence=np.clip(curve.confidence, NEAREST, 1.0 - NEAREST), **shares)
+    def _draw_counts(self, below):
+        curve = self.curve
+        below.bar(curve.lower, curve.n, width=curve.upper - curve.lower, align="edge", color=COLOURS["muted"], alpha=0.75)
+        below.set_ylabel("Rows (log)")
+        log_counts(below, curve.n.max(), base=100)

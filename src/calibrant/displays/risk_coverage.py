@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
 from calibrant.predictions import Inputs
@@ -51,6 +52,7 @@ class RiskCoverageDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
     line_: Any
+    from_record: FromRecord["RiskCoverageDisplay"] = FromRecord(risk_coverage_curve)
 
     def __init__(self, curve: RiskCoverageCurve, *, name: str | None = None) -> None:
         self.curve: RiskCoverageCurve = curve

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
 
@@ -53,6 +54,7 @@ class RmseRmvDisplay:
     figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
+    from_record: FromRecord["RmseRmvDisplay"] = FromRecord(rmse_rmv_curve)
 
     def __init__(self, curve: RmseRmvCurve, *, name: str | None = None) -> None:
         self.curve: RmseRmvCurve = curve

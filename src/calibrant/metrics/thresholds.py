@@ -23,7 +23,7 @@ def read_thresholds(thresholds: Any) -> np.ndarray:
 
 def curve_thresholds(rate: float) -> np.ndarray:
     """(100,) hundredths from 0 on; where the event is rare, equal steps of the logarithm about its rate."""
-    return np.arange(100) / 100 if rate >= RARE or rate <= 0.0 else np.geomspace(rate / 30.0, 0.99, 100)
+    return np.arange(100) / 100 if rate >= RARE or rate <= 0.0 else np.geomspace(0.1 * rate, 0.99, 100)
 
 
 def table_thresholds(rate: float) -> np.ndarray:

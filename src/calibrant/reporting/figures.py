@@ -76,7 +76,7 @@ class _OnLogits:
 
     def plot(self, ax):
         """Draw it on ``ax``."""
-        self.display.plot(ax, counts=False, logit=True)
+        self.display.plot(ax, counts=False, scale="logit")
 
 
 def _histogram(key, when, histogram):

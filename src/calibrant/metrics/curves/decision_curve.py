@@ -107,6 +107,7 @@ def decision_curve(
 
     See Also
     --------
+    DecisionCurveDisplay : draws it.
     threshold_table : the same thresholds with everything else they lead to.
 
     Notes

@@ -80,6 +80,7 @@ def gain_curve(
 
     See Also
     --------
+    GainDisplay : draws it.
     threshold_table : the same by thresholds chosen.
 
     Notes

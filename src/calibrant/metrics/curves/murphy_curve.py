@@ -77,10 +77,9 @@ def _elementary(missed, alarmed, n, t):
 
 def _limits(missed, alarmed, n, t, level):
     """Wilson's limits of the two shares, joined."""
-    parts = []
-    for share, cost in ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t)):
-        parts.append([cost * side for side in (share, *wilson(share * n, n, level))])
-    return sum_limits(*parts, multinomial_correlation(missed, alarmed))
+    costs = ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t))
+    first, second = ([cost * side for side in (share, *wilson(share * n, n, level))] for share, cost in costs)
+    return sum_limits(first, second, multinomial_correlation(missed, alarmed))
 
 
 def _recalibrated(score, hit, weight):
@@ -134,6 +133,7 @@ def murphy_curve(
 
     See Also
     --------
+    MurphyDisplay : draws it.
     event_brier_score : its integral.
     brier_decomposition : the parts of the whole score.
 

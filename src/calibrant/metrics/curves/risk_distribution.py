@@ -82,6 +82,7 @@ def risk_distribution(
 
     See Also
     --------
+    RiskDistributionDisplay : draws it.
     confidence_histogram : the same for the confidence of right and of wrong answers.
 
     Notes

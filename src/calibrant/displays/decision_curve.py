@@ -1,0 +1,99 @@
+"""The decision curve: net benefit over the threshold, beside acting on all and on none."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.probability_scale import RARE
+from calibrant.displays.from_record import FromRecord
+from calibrant.displays.probability_axes import scale_axes
+from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.metrics.curves.decision_curve import DecisionCurve, decision_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["DecisionCurveDisplay"]
+
+
+class DecisionCurveDisplay:
+    """Net benefit of acting on the risk, with its interval, over the threshold; and of acting on all rows and on none.
+
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    curve : DecisionCurve
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : DecisionCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.decision_curve : the numbers drawn.
+    metrics.threshold_table : what else each threshold leads to.
+
+    Notes
+    -----
+    Read it at the thresholds that the decision allows, not at its highest point: where the model's line is above both others, acting on
+    it gains. Where thresholds of interest are small, their axis is logarithmic.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import decision_curve
+    >>> DecisionCurveDisplay(decision_curve([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], thresholds=[0.5])).curve.net_benefit.tolist()
+    [0.0]
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: Any
+    from_record: FromRecord["DecisionCurveDisplay"] = FromRecord(decision_curve)
+
+    def __init__(self, curve: DecisionCurve, *, name: str | None = None) -> None:
+        self.curve: DecisionCurve = curve
+        self.name: str | None = name
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+    ) -> "DecisionCurveDisplay":
+        """Compute and draw; options as for :func:`calibrant.metrics.decision_curve`, a title and the axes to draw on."""
+        return cls(decision_curve(y_true, P, **options), name=name).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "model", references: bool = True) -> Self:
+        """Draw it on ``ax`` (default: a new figure's) and return itself.
+
+        ``colour`` is of :mod:`calibrant.displays.style`; a second model on the same axes needs no ``references``, all and none, again.
+        """
+        ax = draw_axes(ax, "DecisionCurveDisplay")
+        self.ax_, self.figure_ = ax, ax.figure
+        c, shade = self.curve, COLOURS[colour]
+        draw_grid(ax)
+        if references:
+            ax.plot(c.threshold, c.treat_all, color=COLOURS["muted"], linewidth=1.2, linestyle=(0, (4, 3)), label="act on all")
+            ax.plot(c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none")
+        self.band_: Any = ax.fill_between(c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
+        (self.line_,) = ax.plot(c.threshold, c.net_benefit, color=shade, linewidth=1.6, label=label)
+        scale_axes(ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x")
+        # Acting on all falls without end; what matters lies near 0 and above.
+        top = max(c.high.max(), c.treat_all.max(), 1e-12)
+        ax.set(ylim=(-0.2 * top, 1.05 * top), xlabel="Threshold of the risk", ylabel="Net benefit (true positives a row)")
+        ax.legend(frameon=False, fontsize="small")
+        show_title(ax, self.name)
+        return self
+
+    def _reach(self):
+        """The thresholds up to a little beyond the last one at which anything is gained or lost."""
+        t = self.curve.threshold
+        moved = np.flatnonzero((self.curve.net_benefit != 0.0) | (self.curve.treat_all > 0.0))
+        return t[0], t[min(moved.max(initial=0) + 2, len(t) - 1)]

@@ -1,0 +1,82 @@
+"""The cumulative gains: how many of the events are among the rows of highest risk."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant.displays.from_record import FromRecord
+from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["GainDisplay"]
+
+
+class GainDisplay:
+    """Share of the events found over the share of rows flagged, the highest risks first, with its interval.
+
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    curve : GainCurve
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : GainCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.gain_curve : the numbers drawn, and the lift.
+
+    Notes
+    -----
+    The diagonal is flagging at random; how far the curve stands above it, as a ratio, is the lift.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import gain_curve
+    >>> GainDisplay(gain_curve([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])).curve.found.tolist()
+    [0.5, 0.5, 1.0, 1.0]
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    diagonal_: Any
+    line_: Any
+    from_record: FromRecord["GainDisplay"] = FromRecord(gain_curve)
+
+    def __init__(self, curve: GainCurve, *, name: str | None = None) -> None:
+        self.curve: GainCurve = curve
+        self.name: str | None = name
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+    ) -> "GainDisplay":
+        """Compute and draw; options as for :func:`calibrant.metrics.gain_curve`, a title and the axes to draw on."""
+        return cls(gain_curve(y_true, P, **options), name=name).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
+        """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
+        ax = draw_axes(ax, "GainDisplay")
+        self.ax_, self.figure_ = ax, ax.figure
+        c, shade = self.curve, COLOURS[colour]
+        draw_grid(ax)
+        flagged, found, low, high = (np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high))
+        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        self.band_: Any = ax.fill_between(flagged, low, high, color=shade, alpha=0.15, linewidth=0)
+        (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6, label=label)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="Share of rows flagged, the highest risks first", ylabel="Share of the events found")
+        show_title(ax, self.name)
+        return self
