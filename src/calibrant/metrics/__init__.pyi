@@ -34,6 +34,7 @@ from calibrant.metrics.event.threshold_weighted_log_loss import threshold_weight
 from calibrant.metrics.label.accuracy import accuracy as accuracy
 from calibrant.metrics.label.area_under_risk_coverage import area_under_risk_coverage as area_under_risk_coverage
 from calibrant.metrics.label.confidence_auroc import confidence_auroc as confidence_auroc
+from calibrant.metrics.label.confidence_auroc import event_auroc as event_auroc
 from calibrant.metrics.label.coverage_at_risk import coverage_at_risk as coverage_at_risk
 from calibrant.metrics.label.excess_area_under_risk_coverage import excess_area_under_risk_coverage as excess_area_under_risk_coverage
 from calibrant.metrics.label.overconfidence import overconfidence as overconfidence

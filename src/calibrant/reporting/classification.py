@@ -20,7 +20,7 @@ from calibrant.reporting.regions import by_region, class_table, confidence_gaps,
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
 
-__all__ = ["CLASSIFICATION", "KEYS", "affordable"]
+__all__ = ["CLASSIFICATION", "KEYS", "affordable", "few_resamples"]
 
 SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
 ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
@@ -63,10 +63,9 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """Proper scores, errors of the confidence, and rankings."""
     of_classes = metrics.positive_class_calibration_error if record.n_classes == 2 else metrics.classwise_calibration_error
     errors = (replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))
-    few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
     return [
         *(Measure(metric, affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
-        *(Measure(metric, few if few >= 50 else 0, _answer) for metric in RANKING),
+        *(Measure(metric, few_resamples(record, n_resamples), _answer) for metric in RANKING),
     ]
 
 
@@ -77,6 +76,12 @@ def affordable(metric: Any, record: Any, n_resamples: int) -> int:
     columns = record.n_classes if metric.key == metrics.classwise_calibration_error.key else 1
     count = int(min(n_resamples, BOOTSTRAP_BUDGET / (len(record) * columns)))
     return count if count >= 100 else 0
+
+
+def few_resamples(record: Any, n_resamples: int) -> int:
+    """How many resamples of a metric that sorts the rows they allow, or 0."""
+    few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
+    return few if few >= 50 else 0
 
 
 def _answer(record):

@@ -33,3 +33,11 @@ def test_delongs_interval_is_that_of_the_bootstrap():
 
 def test_nothing_to_rank_is_one_half():
     assert metrics.confidence_auroc([0, 0], [[0.9, 0.1], [0.6, 0.4]]) == 0.5
+
+
+def test_of_the_event_it_is_the_c_statistic():
+    rng = np.random.default_rng(4)
+    p = rng.random(500).round(2)
+    y, w = (rng.random(500) < p).astype(int), rng.integers(1, 4, 500)
+    assert metrics.event_auroc(y, p, sample_weight=w) == pytest.approx(roc_auc_score(y, p, sample_weight=w), abs=1e-12)
+    assert metrics.event_auroc.key == "event_auroc"

@@ -1,22 +1,31 @@
-"""How well the confidence ranks right predictions above wrong ones."""
+"""How well a probability ranks: the confidence, right predictions above wrong ones; the risk, events above the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.intervals import normal_interval
 from calibrant.contracts.metric import Interval, WholeMetric
+from calibrant.metrics.pair import target_pair
 
-__all__ = ["ConfidenceAuroc", "confidence_auroc"]
+__all__ = ["ConfidenceAuroc", "confidence_auroc", "event_auroc"]
 
 
 @dataclass(frozen=True, repr=False)
 class ConfidenceAuroc(WholeMetric):
-    r"""Probability that a right prediction has a higher confidence than a wrong one, ties counting half.
+    r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
 
     .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
+
+    .. versionchanged:: 0.2
+       ``target``; ``event_auroc`` is that of the event (discrimination, the c-statistic).
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
 
     See Also
     --------
@@ -37,19 +46,42 @@ class ConfidenceAuroc(WholeMetric):
     1.0
     """
 
-    name: ClassVar[str] = "AUROC of the confidence"
-    key: ClassVar[str] = "confidence_auroc"
+    target: Any = "answer"
+
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
-    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"}
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="event")]
+
+    @property
+    def name(self) -> str:
+        """AUROC of the confidence, or of the event."""
+        return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
+
+    @property
+    def key(self) -> str:
+        """The name as the gate has it."""
+        return "confidence_auroc" if self.target == "answer" else "event_auroc"
+
+    @property
+    def binary_only(self) -> bool:
+        """Of the event of two classes."""
+        return self.target == "event"
+
+    @property
+    def exceptions(self) -> Mapping[str, str]:
+        """Where nothing can be ranked."""
+        return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
 
     def _value(self, record):
-        right, wrong = _placements(record)
+        right, wrong = _placements(record, self.target)
         return float(right[0] @ right[1] / right[1].sum()) if len(right[0]) and len(wrong[0]) else 0.5
 
     def _interval(self, record, level, method, n_resamples, random_state):
-        right, wrong = _placements(record)
+        right, wrong = _placements(record, self.target)
         if method not in ("auto", "analytic") or not (len(right[0]) and len(wrong[0])):
             return super()._interval(record, level, method, n_resamples, random_state)
         value = self._value(record)
@@ -57,12 +89,13 @@ class ConfidenceAuroc(WholeMetric):
         return Interval(value, float(max(low, 0.0)), float(min(high, 1.0)), level, "analytic", float(record.weights.sum()))
 
 
-def _placements(record):
+def _placements(record, target):
     """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side that each row beats."""
-    unique, inverse = np.unique(record.confidence, return_inverse=True)
+    score, hit = target_pair(record, target)
+    unique, inverse = np.unique(score, return_inverse=True)
     sides = []
     for side in (1.0, 0.0):
-        of_side = record.correct == side
+        of_side = hit == side
         other = np.bincount(inverse, weights=record.weights * ~of_side, minlength=len(unique))
         below = np.cumsum(other) - 0.5 * other
         share = below / max(other.sum(), 1e-300)
@@ -77,3 +110,4 @@ def _variance_of_mean(values, weight):
 
 
 confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()
+event_auroc: ConfidenceAuroc = ConfidenceAuroc(target="event")

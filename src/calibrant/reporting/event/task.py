@@ -10,7 +10,7 @@ from calibrant._kernels.intervals import wilson
 from calibrant._kernels.probability_scale import probability_scale
 from calibrant.compare.scores import Measure, score_table
 from calibrant.reporting import curves
-from calibrant.reporting.classification import CLASSIFICATION, affordable
+from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
@@ -21,7 +21,8 @@ __all__ = ["EVENT", "KEYS"]
 #: In the order of the page: scores to choose by, errors on the whole, errors in places, and how well the risks rank.
 METRICS = (
     metrics.log_loss, metrics.event_brier_score, metrics.d2_brier, metrics.observed_expected_ratio, metrics.calibration_in_the_large,
-    metrics.calibration_slope, metrics.positive_class_calibration_error, metrics.integrated_calibration_index,
+    metrics.calibration_slope, metrics.positive_class_calibration_error, metrics.integrated_calibration_index, metrics.calibration_e90,
+    metrics.event_auroc,
 )  # fmt: skip
 KEYS = tuple(metric.key for metric in METRICS)
 #: Rows of a group of the hero's bins at least, and events as well as rows without one among them.
@@ -31,8 +32,9 @@ ENOUGH_ROWS, ENOUGH_EVENTS = 40, 4
 def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
     metrics_of = (replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS)
-    # The interval of the ICI is approximate: what honest risks would show stands beside it instead.
-    return [Measure(one, 0 if one.key == "ici" else affordable(one, record, n_resamples)) for one in metrics_of]
+    # The intervals of the ICI and of E90 are approximate: what honest risks would show stands beside them instead.
+    counts = {"ici": 0, "e90": 0, "event_auroc": few_resamples(record, n_resamples)}
+    return [Measure(one, counts[one.key] if one.key in counts else affordable(one, record, n_resamples)) for one in metrics_of]
 
 
 def gaps(sums: np.ndarray, level: float) -> list[dict[str, Any]]:
