@@ -112,3 +112,16 @@ def test_the_interval_covers(options):
 def test_what_cannot_be_is_refused(y, options, word):
     with pytest.raises(InputError, match=word):
         metrics.decision_curve(y, [0.2, 0.3], **options)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_each_point_is_the_metric_of_its_name_at_that_threshold(prevalence):
+    y, p = drawn(300)
+    for standardised, metric in ((False, metrics.net_benefit), (True, metrics.standardised_net_benefit)):
+        curve = metrics.decision_curve(y, p, thresholds=[0.05, 0.2, 0.5], prevalence=prevalence, standardised=standardised)
+        for t, value, low, high, everyone in zip(curve.threshold, curve.net_benefit, curve.low, curve.high, curve.treat_all, strict=True):
+            at = {"threshold": float(t), "prevalence": prevalence}
+            assert metric(y, p, **at) == pytest.approx(value, abs=1e-15)
+            assert metric(y, p, strategy="all", **at) == pytest.approx(everyone, abs=1e-15)
+            found = metric.interval(y, p, **at)
+            assert (found.low, found.high) == pytest.approx((low, min(high, 1.0)), abs=1e-14)
