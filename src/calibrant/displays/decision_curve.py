@@ -85,9 +85,13 @@ class DecisionCurveDisplay:
         self.band_: Any = ax.fill_between(c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
         (self.line_,) = ax.plot(c.threshold, c.net_benefit, color=shade, linewidth=1.6, label=label)
         scale_axes(ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x")
-        # Acting on all falls without end; what matters lies near 0 and above.
+        # Acting on all falls without end, and so may the model; what matters lies near 0 and above.
         top = max(c.high.max(), c.treat_all.max(), 1e-12)
-        ax.set(ylim=(-0.2 * top, 1.05 * top), xlabel="Threshold of the risk", ylabel="Net benefit (true positives a row)")
+        ax.set(
+            ylim=(-1.05 * np.clip(-c.net_benefit.min(), 0.1 * top, 0.5 * top), 1.05 * top),
+            xlabel="Threshold of the risk",
+            ylabel="Net benefit (true positives a row)",
+        )
         ax.legend(frameon=False, fontsize="small")
         show_title(ax, self.name)
         return self
