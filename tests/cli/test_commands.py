@@ -6,7 +6,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.cli.gate import Gate
+from calibrant.cli.gate import KEYS, METRICS, Gate
 from calibrant.errors import OldNameWarning
 
 
@@ -140,6 +140,24 @@ def test_an_old_key_in_a_gate_warns_with_the_new_one(old, key):
 @pytest.mark.parametrize("gate", ["ec>0.02", "ece=0.02", "ece>x", "ece", "__import__>1"])
 def test_unreadable_gates_are_wrong_usage(run, npz, gate):
     assert "a gate reads" in run("report", npz, "--fail-if", gate, code=2).output
+
+
+def test_every_key_can_be_asked_for():
+    assert [Gate.parse(f"after.{key} > 1").metric for key in (*KEYS, *METRICS)] == [*KEYS, *METRICS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["report", "--fail-if", "after.Brier score > 0.1"], "the key of Brier score is brier_score"),
+        (["report", "--fail-if", "RMSE>2"], "the key of RMSE is rmse"),
+        (["evaluate", "--fail-if", "ece>0.02"], "calibrant report FILE --fail-if 'ece>0.02'"),
+        (["report", "--calibrator", "isotonic"], "write --method isotonic."),
+    ],
+    ids=["shown", "shown of forecasts", "evaluate", "method"],
+)
+def test_what_stands_in_the_wrong_place_gets_a_hint(run, npz, arguments, hint):
+    assert hint in run(*arguments, npz, code=2).stderr
 
 
 def test_a_gate_on_what_was_not_measured(run, npz):

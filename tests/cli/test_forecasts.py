@@ -109,6 +109,19 @@ def test_outputs_by_name(run, forecasts, tmp_path):
     )
 
 
+def test_outputs_in_another_order_are_refused(run, forecasts, tmp_path):
+    y, mean, std = forecasts
+    table = {"mean_a": mean, "std_a": std, "y_a": y, "mean_b": -mean, "std_b": 9.0 * std, "y_b": -y}
+    path = write(tmp_path / "f.csv", table)
+    turned = write(tmp_path / "t.csv", dict(reversed(table.items())))
+    run("fit", path, "--method", "std", "-o", "m.calibrant")
+    assert cb.load(tmp_path / "m.calibrant").output_names_ == ["a", "b"]
+    run("apply", "m.calibrant", path, "-o", "out.csv")
+    for arguments in (["apply", "m.calibrant", turned, "-o", "o.csv"], ["report", turned, "--calibrator", "m.calibrant"],
+                      ["report", path, "--method", "std", "--test", turned]):  # fmt: skip
+        assert "in their order, ['a', 'b']; got ['b', 'a']" in run(*arguments, code=1).stderr
+
+
 def test_report_and_gates(run, forecasts, tmp_path):
     y, mean, std = forecasts
     path = write(tmp_path / "f.npz", {"mean": mean, "std": std, "y": y})

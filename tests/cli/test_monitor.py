@@ -28,7 +28,7 @@ def logs(tmp_path):
 
 def test_it_says_what_has_changed_and_what_to_do(run, logs):
     text = run("monitor", "logs/*.parquet", "--time", "when", "--by", "model").output
-    assert "All rows: re-fit: the calibration has changed" in text
+    assert "All rows: re-fit. The calibration has changed" in text
     assert "new: re-fit" in text
     assert "old: " not in text
 

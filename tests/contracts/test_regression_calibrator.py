@@ -34,7 +34,7 @@ def test_names_go_when_it_is_fitted_again_without():
 
 def test_outputs_in_another_order_are_refused():
     cal, turned = cb.StdScaling().fit(MEAN, Y, std=STD), MEAN[["depth", "speed"]]
-    with pytest.raises(InputError, match=r"outputs of fit in their order, \['speed', 'depth'\]; got \['depth', 'speed'\]"):
+    with pytest.raises(InputError, match=r"columns of the forecast of fit in their order, \['speed', 'depth'\]; got \['depth', 'speed'\]"):
         cal.predict(turned, STD[["depth", "speed"]])
     with pytest.raises(InputError, match="in their order"):
         cal.predict((turned, STD[["depth", "speed"]]))

@@ -125,6 +125,9 @@ def test_outputs_are_judged_one_by_one():
     assert [part["verdict"]["model"] for part in found["outputs"]] == ["overconfident", "underconfident"]
     framed = summarise(pd.DataFrame(Y, columns=["width", "height"]), M, S, calibrator=cb.StdScaling, n_resamples=0)
     assert framed["outputs"] == found["outputs"]
+    turned = pd.DataFrame(Y[:, ::-1], columns=["height", "width"])
+    with pytest.raises(InputError, match="test must have the columns of the forecast in their order"):
+        summarise(pd.DataFrame(Y, columns=["width", "height"]), M, S, calibrator=cb.StdScaling, test=(turned, (M, S)))
     alone = by_key(summarise(y, mean, std, calibrator=cb.StdScaling, n_resamples=0))
     assert by_key(found, "width")["ence"]["after"]["value"] == pytest.approx(alone["ence"]["after"]["value"], rel=1e-12)
     assert "width" in found["verdict"]["sentence"]

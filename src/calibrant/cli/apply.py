@@ -13,6 +13,7 @@ from calibrant.cli.reading import column_order, read_file
 from calibrant.cli.sources import KINDS
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
+from calibrant.forecasts.read import ForecastRecord
 
 __all__ = ["apply"]
 
@@ -46,7 +47,7 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     if KINDS.get(output.suffix.lower()) is not type(data.source):
         raise click.UsageError(f"the output must be a .{data.source.kind} file, as FILE is; got {output.name}.")
     if isinstance(data, ForecastFile):
-        made, renamed = calibrated_columns(data, fitted.predict(data.forecast), levels), {}
+        made, renamed = calibrated_columns(data, fitted.predict_record(ForecastRecord(data.forecast, names=data.outputs)), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
         made, renamed, count = _of_classes(data, fitted)

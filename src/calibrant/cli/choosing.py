@@ -9,7 +9,6 @@ import click
 
 import calibrant
 from calibrant.cli.methods import RENAMED, TARGETS, make, methods, regression_methods
-from calibrant.cli.options import FILE
 from calibrant.cli.reading import PredictionFile, column_order
 from calibrant.cli.tables import progress
 from calibrant.compare.given import resolve
@@ -57,11 +56,21 @@ def method_option(words: str) -> Callable[..., Any]:
     return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target(command))
 
 
+class _SavedType(click.Path):
+    """A file that is there; a method's name in its place gets the option for names."""
+
+    def convert(self, value, param, ctx):
+        """The path, checked."""
+        if value in (*RENAMED, *methods(), *regression_methods()) and not Path(value).exists():
+            self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
-    command = click.option("--calibrator", type=FILE, metavar="FILE", help="A calibrator saved by `calibrant fit`, applied as it is.")(
-        command
-    )
+    saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
+    words = "A calibrator saved by `calibrant fit`, applied as it is."
+    command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 

@@ -16,6 +16,11 @@ from calibrant.cli.wording import shown
 __all__ = ["evaluate"]
 
 
+def _refused_gates(ctx, param, value):
+    if value:
+        raise click.UsageError(f"gates belong to `calibrant report`: calibrant report FILE --fail-if '{value[0]}'")
+
+
 @click.command()
 @click.argument("source", metavar="FILE")
 @method_options
@@ -23,6 +28,7 @@ __all__ = ["evaluate"]
 @table_options
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
+@click.option("--fail-if", hidden=True, multiple=True, expose_value=False, callback=_refused_gates)
 def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **options: Any) -> None:
     """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
 

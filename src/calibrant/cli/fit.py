@@ -1,5 +1,6 @@
 """``calibrant fit``: learn a calibrator from predictions and true labels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def _of_classes(calibrator, data):
 
 
 def _of_forecasts(calibrator, data):
-    record = read_forecast(data.forecast, None, data.labels, sample_weight=data.weight)
+    record = replace(read_forecast(data.forecast, None, data.labels, sample_weight=data.weight), names=data.outputs)
     outputs = f", {record.forecast.shape[1]} outputs" if len(record.forecast.shape) > 1 else ""
     return fit_clone(calibrator, record), f"{len(record):,} rows{outputs}"
 

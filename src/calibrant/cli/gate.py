@@ -18,14 +18,18 @@ __all__ = ["FAILED", "Gate", "GateType"]
 #: Exit code of a failed gate.
 FAILED = 3
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-#: Of classes, by key: of two classes those of the event, and of the answer beside it.
-KEYS = tuple(dict.fromkeys((*OF_EVENTS, *OF_ANSWERS)))
+#: Of classes, key -> name: of two classes those of the event, and of the answer beside it.
+KEYS = {**OF_EVENTS, **OF_ANSWERS}
 #: Old key -> key.
 OLD_KEYS = {
     "brier": "brier_score", "positive_class_ece": "event_ece", "interval_error": "interval_calibration_error", "pinball": "pinball_loss",
     "spread_of_std": "c_v",
 }  # fmt: skip
-GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([a-z_]+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
+#: Name that people see, or key, in small letters -> key.
+SHOWN = {
+    said.lower(): key for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items())) for said in (key, name)
+}  # fmt: skip
+GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([^<>=]+?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,11 @@ class Gate:
         match = GRAMMAR.fullmatch(text)
         key = None if match is None else OLD_KEYS.get(match[2], match[2])
         if match is None or key not in (*KEYS, *METRICS):
+            meant = None if match is None else SHOWN.get(match[2].lower())
             raise ValueError(
                 f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(KEYS)}, '
                 f"or of forecasts {', '.join(METRICS)}; got {text!r}"
+                + (f"; the key of {match[2]} is {meant}" if match is not None and meant is not None else "")
             )
         try:
             bound = float(match[4])

@@ -80,7 +80,12 @@ def _print(found, worst):
             table.add_row(*map(as_text, values), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else as_text(alarm))
         out.print(table)
     advice = found.overall.advice()
-    out.print(as_text(f"All rows: {advice.decision}: {advice.reason}."), soft_wrap=True)
+    out.print(as_text(f"All rows: {_said(advice)}"), soft_wrap=True)
     for values in found.alarms[:MOST_SHOWN]:
         advice = found.slices[values].advice()
-        out.print(as_text(f"{', '.join(map(str, values))}: {advice.decision}: {advice.reason}."), soft_wrap=True)
+        out.print(as_text(f"{', '.join(map(str, values))}: {_said(advice)}"), soft_wrap=True)
+
+
+def _said(advice):
+    """The decision, then the reason as a sentence."""
+    return f"{advice.decision}. {advice.reason[0].upper()}{advice.reason[1:]}."

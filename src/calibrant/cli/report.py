@@ -12,6 +12,7 @@ from calibrant.cli.gate import FAILED, Gate, GateType
 from calibrant.cli.options import FILE, Columns, bins_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_of, column_order, read_file
 from calibrant.cli.wording import say, shown
+from calibrant.forecasts.normal import require_order
 
 __all__ = ["report"]
 
@@ -72,6 +73,7 @@ def _triple(test, data):
     if test is None:
         return None
     if data.task == "regression":
+        require_order(test.outputs, f"{test.path}", data.outputs, f"{data.path}")
         return test.labels, test.forecast, test.weight
     order = column_order(test, data.classes) if data.classes is not None else slice(None)
     return test.labels, test.values[..., order], test.weight

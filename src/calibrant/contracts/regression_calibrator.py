@@ -13,6 +13,7 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.normal import require_order
 from calibrant.forecasts.outputs import join_outputs
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
@@ -118,9 +119,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
             fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"
             raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")
-        known, given = self.output_names_, record.names
-        if known and given and known != given and sorted(known) == sorted(given):
-            raise InputError(f"the forecast must have the outputs of fit in their order, {known}; got {given}; put them in one order.")
+        require_order(record.names, "the forecast", self.output_names_, "the forecast of fit")
         columns = [
             self._predict_output(forecast.column(j), **{name.rstrip("_"): self._of(name, j) for name in self.learns})
             for j in range(max(self.n_outputs_, 1))

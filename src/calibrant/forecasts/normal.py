@@ -89,7 +89,11 @@ def _unchecked(mean, std):
 
 def require_same_order(values: ArrayLike, name: str, like: Any, like_name: str) -> None:
     """Raise InputError where two frames have the same columns in different order."""
-    own, other = column_names(values, name), column_names(like, like_name)
+    require_order(column_names(values, name), name, column_names(like, like_name), like_name)
+
+
+def require_order(own: list[Any] | None, name: str, other: list[Any] | None, like_name: str) -> None:
+    """The same for the names of the columns, or None where there are none."""
     if own is not None and other is not None and own != other and set(own) == set(other):
         raise InputError(f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put them in one order.")
 

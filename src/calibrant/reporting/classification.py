@@ -26,8 +26,8 @@ SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
 ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)
 #: What tells useful confidences from honest ones; they look at the confidence and whether it was right, and nothing else.
 RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_under_risk_coverage)
-#: Of all metrics in the table, of two classes or more.
-KEYS = tuple(metric.key for metric in (*SCORES, *ERRORS, *RANKING))
+#: Key -> name of all metrics in the table, of two classes or more.
+KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *RANKING)}
 #: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the interval is left out.
 BOOTSTRAP_BUDGET = 4e8
 #: The rankings sort the rows in each resample.

@@ -24,7 +24,8 @@ METRICS = (
     metrics.calibration_slope, metrics.positive_class_calibration_error, metrics.integrated_calibration_index, metrics.calibration_e90,
     metrics.event_auroc,
 )  # fmt: skip
-KEYS = tuple(metric.key for metric in METRICS)
+#: Key -> name.
+KEYS = {metric.key: metric.name for metric in METRICS}
 #: Rows of a group of the hero's bins at least, and events as well as rows without one among them.
 ENOUGH_ROWS, ENOUGH_EVENTS = 40, 4
 

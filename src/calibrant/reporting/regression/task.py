@@ -14,7 +14,7 @@ from calibrant.compare.scores import Measure, as_it_is
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
-from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.reporting.regions import REGIONS, by_region
 from calibrant.reporting.regression.cautions import cautions
@@ -62,7 +62,7 @@ def read_rows(
     names = [f"output {j + 1}" for j in range(count)] if given is None else [str(name) for name in given]
     if len(names) != count or len(set(names)) != count:
         raise InputError(f"outputs must be {count} different names, one for each output; got {names}.")
-    return record, names
+    return record if given is None else replace(record, names=names), names
 
 
 def read_test(test: Any, record: Any) -> ForecastRecord:
@@ -71,6 +71,7 @@ def read_test(test: Any, record: Any) -> ForecastRecord:
         raise InputError("test must be (y_test, forecast_test) or (y_test, forecast_test, weight_test).")
     y, forecast, *weight = test
     read = read_forecast(forecast, None, y, sample_weight=weight[0] if weight else None)
+    require_order(read.names, "test", record.names, "the forecast")
     if read.forecast.shape[1:] != record.forecast.shape[1:]:
         raise InputError(f"test must have the outputs of the forecast, {record.forecast.shape[1:]}; got {read.forecast.shape[1:]}.")
     return read
