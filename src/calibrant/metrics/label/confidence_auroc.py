@@ -44,6 +44,8 @@ class ConfidenceAuroc(WholeMetric):
     --------
     >>> confidence_auroc([0, 1, 0], [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6]])
     1.0
+    >>> event_auroc([0, 1, 0], [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6]])
+    1.0
     """
 
     target: Any = "answer"
