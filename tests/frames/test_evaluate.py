@@ -207,3 +207,49 @@ def test_columns_of_whole_numbers_are_classes_of_that_number():
     pytest.importorskip("pyarrow")
     logs = pandas.DataFrame({"p_-1.0": [0.2, 0.9], "p_1.0": [0.8, 0.1], "label": ["1", "-1"]})
     assert cb.evaluate(logs, probabilities="p_*").overall()["accuracy"] == 1.0
+
+
+ASKED = [
+    metrics.observed_expected_ratio, metrics.d2_log_loss, metrics.calibration_bias, metrics.net_benefit.with_options(threshold=0.1),
+    metrics.net_benefit.with_options(threshold=0.4), metrics.threshold_weighted_brier_score.with_options(low=0.1, high=0.3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", ["width", "mass"])
+def test_further_metrics_that_are_sums_are_those_of_the_rows(strategy):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    p, w = rng.random(3000) ** 2, rng.integers(0, 3, 3000)
+    logs = pandas.DataFrame({"p": p, "label": (rng.random(3000) < p).astype(int), "site": rng.choice(list("abc"), 3000), "w": w})
+    asked = {"probabilities": "p", "by": "site", "weight": "w", "metrics": ASKED, "strategy": strategy}
+    parts = cb.evaluate(logs[:1000], **asked) + cb.evaluate(logs[1000:], **asked)
+    found = parts.frame().set_index("site")
+    for site, rows in logs.groupby("site"):
+        for metric in ASKED:
+            name = metric.key if metric.key != "net_benefit" else repr(metric)
+            one = metric.interval(rows["label"], rows["p"], sample_weight=rows["w"])
+            row = found.loc[site]
+            assert (row[name], row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
+    assert parts.overall()["d2_log_loss"] == pytest.approx(metrics.d2_log_loss(logs["label"], p, sample_weight=w), abs=1e-9)
+    plain = cb.evaluate(logs, **(asked | {"metrics": []}))
+    assert plain.overall().items() <= cb.evaluate(logs, **asked).overall().items()
+    with pytest.raises(InputError, match="metrics differ"):
+        cb.evaluate(logs, **asked) + plain
+
+
+def test_one_class_of_several_is_an_event(logs, whole):
+    asked = metrics.event_brier_score.with_options(target="dog")
+    named = whole.rename(columns={"p_0": "p_cat", "p_1": "p_ant", "p_2": "p_dog", "p_3": "p_bee"})
+    named["label"] = np.array(["cat", "ant", "dog", "bee"])[whole["label"]]
+    found = cb.evaluate(named, probabilities=["p_cat", "p_ant", "p_dog", "p_bee"], classes=["cat", "ant", "dog", "bee"], metrics=[asked])
+    right = asked.with_options(target=2)(whole["label"], whole[[f"p_{k}" for k in range(4)]].to_numpy())
+    assert found.overall()["event_brier_score"] == pytest.approx(right, abs=1e-9)
+
+
+def test_further_metrics_that_are_no_sums_or_lack_probabilities_are_refused(logs):
+    with pytest.raises(InputError, match="metrics must be sums over rows"):
+        cb.evaluate(logs, probabilities="p_*", metrics=[metrics.calibration_slope])
+    with pytest.raises(InputError, match="metrics= need the probabilities"):
+        cb.evaluate(logs, score="score", predicted="predicted", metrics=[metrics.brier_score])
+    with pytest.raises(InputError, match="of classification"):
+        cb.evaluate(logs, mean="score", std="score", metrics=[metrics.brier_score])

@@ -7,6 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant.contracts.kinds import require_metric
+from calibrant.contracts.metric import Metric
+from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout
@@ -29,7 +32,7 @@ def evaluate(
     every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
     classes: ArrayLike | None = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
     engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
-    progress: Callable[..., Any] | None = None,
+    progress: Callable[..., Any] | None = None, metrics: Sequence[Metric] = (),
 ) -> Evaluation | ForecastEvaluation:  # fmt: skip
     r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass and bounded memory.
 
@@ -66,6 +69,11 @@ def evaluate(
         For files: the sums are kept there after each file, and a later call goes on from them.
     progress : callable, optional
         For files, called as ``progress(done, total)`` after each file.
+    metrics : list of Metric, optional
+        Further ones that are sums over rows, such as ``[metrics.observed_expected_ratio]``: a column each by its ``key`` (its ``repr``
+        where two share one), with ``_low`` and ``_high``. They need all probabilities.
+
+        .. versionadded:: 0.2
 
     Returns
     -------
@@ -108,12 +116,15 @@ def evaluate(
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
     if mean is not None:
+        if metrics:
+            raise InputError("metrics= are of classification; leave them out with mean=.")
         if probabilities is not None or score is not None:
             raise InputError("pass mean= and std= (regression), or probabilities= or score= (classification), not both.")
         kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, **sliced), n_bins)
     else:
         columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
-        kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width")
+        summed = _sums(metrics, columns)
+        kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width", metrics=summed)
     paths = files(source)
     if paths is None and not (checkpoint is None and progress is None):
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
@@ -122,6 +133,17 @@ def evaluate(
             state = fold(module, opened(source, module), kernel)
     else:
         state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
-    found = Evaluation(state, strategy, n_bins) if mean is None else ForecastEvaluation(state, n_bins)
+    found = ForecastEvaluation(state, n_bins) if mean is not None else Evaluation(state, strategy, n_bins, tuple(metrics))
     refuse_missing_times(found, source, module, time)
     return found
+
+
+def _sums(metrics, columns):
+    """The metrics, checked: each a sum over rows, of probabilities that are all there."""
+    for metric in metrics:
+        if not isinstance(require_metric(metric, "each of metrics"), SumMetric) or metric.task != "classification":
+            raise InputError(f"metrics must be sums over rows of predictions of classes; {metric.name} is not; compute it on the rows.")
+        metric.with_options()
+    if metrics and (columns.mode == "score" or columns.classes is None):
+        raise InputError("metrics= need the probabilities of all classes and their names; pass probabilities= and classes=.")
+    return metrics

@@ -1,6 +1,6 @@
 """What an evaluation holds: the sums, and every number that follows from them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from calibrant._kernels.bins import equal_width_edges
 from calibrant._kernels.debias import binned_errors
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.quotient import quotient
+from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
-from calibrant.frames.kernel import fine_edges
+from calibrant.frames.kernel import fine_edges, widths
 from calibrant.frames.mass_bins import merged_to_mass
 from calibrant.frames.sliced import Sliced, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
@@ -31,6 +32,8 @@ class Evaluation(Sliced):
         Sums by slice, predicted class and bin; ``state.save(path)`` keeps them.
     strategy : {"width", "mass"}
     n_bins : int
+    metrics : tuple of SumMetric
+        Those asked for besides.
 
     See Also
     --------
@@ -40,9 +43,10 @@ class Evaluation(Sliced):
 
     strategy: str = "width"
     n_bins: int = 15
+    metrics: tuple[SumMetric, ...] = ()
 
     def __add__(self, other: Any) -> Any:
-        return Evaluation(self.state + other.state, self.strategy, self.n_bins) if isinstance(other, Evaluation) else NotImplemented
+        return replace(self, state=self.state + other.state) if isinstance(other, Evaluation) else NotImplemented
 
     def columns(self, *, per_class: bool = False) -> dict[str, Any]:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
@@ -57,7 +61,16 @@ class Evaluation(Sliced):
         return group[:-1]
 
     def _numbers(self, bins, sums):
-        return _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins)
+        return _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins) | self._asked_for(sums)
+
+    def _asked_for(self, sums):
+        out, rest = {}, sums[:, 6:]
+        keys = [metric.key for metric in self.metrics]
+        for metric, width in zip(self.metrics, widths(self.metrics, self.state.settings["classes"]), strict=True):
+            name = metric.key if keys.count(metric.key) == 1 else repr(metric)
+            out |= value_and_limits(name, metric, np.concatenate([sums[:, :1], rest[:, :width]], axis=1))
+            rest = rest[:, width:]
+        return out
 
     def reliability_curve(self, *slice_: Any) -> ReliabilityCurve:
         """The reliability curve of one slice, given by its values in the order of ``by``; of all rows when none are given."""

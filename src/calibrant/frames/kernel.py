@@ -1,7 +1,7 @@
 """The one kernel: Arrow batches in, sums by slice, predicted class and bin out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from calibrant import arrays
 from calibrant._kernels.bins import equal_width_index
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
+from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, coded, numbers
@@ -21,7 +22,7 @@ from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.predictions import Predictions, read
 
-__all__ = ["Kernel", "fine_edges", "record_of"]
+__all__ = ["Kernel", "fine_edges", "record_of", "widths"]
 
 #: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is beyond, short of exact 0 and 1.
 REACH = 18.0
@@ -30,13 +31,13 @@ REACH = 18.0
 @dataclass(frozen=True)
 class _Rows:
     """What is summed of a batch's rows, (n,) each: the predicted class's probability, whether it is right, its number among ``names``,
-    and the losses. Rows of weight 0 are left out: ``kept`` is the mask of the others, None for all."""
+    and the metrics' columns. Rows of weight 0 are left out: ``kept`` is the mask of the others, None for all."""
 
     score: np.ndarray
     hit: np.ndarray
     predicted: np.ndarray
     names: Sequence
-    losses: list[Any]
+    columns: list[Any]
     weight: np.ndarray | None
     kept: np.ndarray | None
     resolution: float
@@ -53,15 +54,21 @@ class Kernel:
         Bins of equal width on [0, 1], or fine bins of equal width in the logit of the score.
     losses : bool
         Whether log loss and Brier score are summed too.
+    metrics : tuple of SumMetric
+        Whose sums are kept besides.
     """
 
     layout: Layout
     n_bins: int
     grid: str
-    losses: bool
+    summed: tuple[SumMetric, ...]
 
-    def __init__(self, layout: Layout, n_bins: int, grid: Literal["width", "logit"] = "width", losses: bool = True) -> None:
-        self.layout, self.n_bins, self.grid, self.losses = layout, n_bins, grid, losses
+    def __init__(
+        self, layout: Layout, n_bins: int, grid: Literal["width", "logit"] = "width", losses: bool = True,
+        metrics: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
+        self.layout, self.n_bins, self.grid = layout, n_bins, grid
+        self.summed = ((log_loss, brier_score) if losses else ()) + tuple(metrics)
 
     def empty(self) -> GroupState:
         """The state of no rows."""
@@ -69,8 +76,10 @@ class Kernel:
             "mode": "score" if self.layout.mode == "score" else "probability", "classes": None if self.layout.classes is None else
             list(self.layout.classes), "by": list(self.layout.group_names), "n_bins": self.n_bins, "grid": self.grid,
         }  # fmt: skip
-        # weight, right, log loss, its square, Brier score, its square.
-        return GroupState(settings, self.n_bins, 6 if self.losses else 0)
+        if self.summed[2:]:
+            settings["metrics"] = [repr(metric) for metric in self.summed[2:]]
+        # weight, right, log loss, its square, Brier score, its square, then the columns of further metrics.
+        return GroupState(settings, self.n_bins, 2 + sum(widths(self.summed, self.layout.classes)) if self.summed else 0)
 
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
@@ -86,9 +95,8 @@ class Kernel:
             return
         rows = self._scored(batch, weight) if self.layout.mode == "score" else self._classified(batch, weight)
         slices = [(values, code if rows.kept is None else code[rows.kept]) for values, code in self.layout.slices(batch)]
-        columns = [column for loss in rows.losses for column in (loss, loss * loss)]
         bins = self._bin(rows.score, rows.resolution)
-        tally.add([*slices, (rows.names, rows.predicted)], bins, rows.score, rows.hit, columns, rows.weight)
+        tally.add([*slices, (rows.names, rows.predicted)], bins, rows.score, rows.hit, rows.columns, rows.weight)
 
     def _bin(self, score, resolution):
         if self.grid == "width":
@@ -100,13 +108,13 @@ class Kernel:
 
     def _classified(self, batch, weight):
         record, names = record_of(self.layout, batch, weight)
+        record = replace(record, classes=np.array(names, dtype=object))
         parts = [self._block(block) for block in record.blocks()]
-        score, hit, predicted, *losses = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return _Rows(score, hit, predicted, names, losses, record.weight, record.kept, record.resolution)
+        score, hit, predicted, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return _Rows(score, hit, predicted, names, columns, record.weight, record.kept, record.resolution)
 
     def _block(self, block):
-        columns = block.confidence, block.correct, block.predicted
-        return (*columns, *((log_loss.losses_of(block), brier_score.losses_of(block)) if self.losses else ()))
+        return block.confidence, block.correct, block.predicted, *(c for metric in self.summed for c in metric.columns_of(block))
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
@@ -121,11 +129,18 @@ class Kernel:
         p, hit, (weight, kept) = score.astype(np.float64), hit.astype(np.float64), arrays.weights(weight, len(score))
         if kept is not None:
             p, hit, said = p[kept], hit[kept], said[kept]
-        losses = []
-        if self.losses:
+        columns = []
+        if self.summed:
             own = np.abs(1.0 - hit - p)
-            losses = [-np.log(np.maximum(own, ZERO_FLOOR)), np.square(1.0 - own)]
-        return _Rows(p, hit, said, [_class_name(v) for v in named], losses, weight, kept, resolution)
+            columns = [part for loss in (-np.log(np.maximum(own, ZERO_FLOOR)), np.square(1.0 - own)) for part in (loss, loss * loss)]
+        return _Rows(p, hit, said, [_class_name(v) for v in named], columns, weight, kept, resolution)
+
+
+def widths(metrics: Sequence[SumMetric], classes: Sequence[Any] | None) -> list[int]:
+    """How many columns each metric sums, besides the weight."""
+    classes = (0, 1) if classes is None else classes
+    record = replace(read(np.full((1, len(classes)), 1.0 / len(classes)), [0]), classes=np.array(classes, dtype=object))
+    return [len(metric.columns_of(record)) for metric in metrics]
 
 
 def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None) -> tuple[Predictions, tuple[Any, ...]]:

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
 from calibrant.frames.state import GroupState
@@ -58,6 +60,7 @@ class Sliced(ABC):
 
 
 def value_and_limits(name: str, metric: Any, totals: Any) -> dict[str, Any]:
-    """Columns of a metric that is a sum over rows, whose interval follows from its totals (..., S): the value, ``_low`` and ``_high``."""
-    low, high = metric.limits(totals)
-    return {name: metric.finalise(totals), f"{name}_low": low, f"{name}_high": high}
+    """Columns of a sum over rows from its totals (..., S): the value, ``_low`` and ``_high``, nan where no closed form is known."""
+    value = metric.finalise(totals)
+    low, high = metric.limits(totals) or (np.full_like(value, np.nan),) * 2
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
