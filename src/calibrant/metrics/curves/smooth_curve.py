@@ -93,7 +93,7 @@ def smooth_curve(
 
     See Also
     --------
-    reliability_curve, isotonic_curve : in bins, or only rising.
+    reliability_curve, isotonic_curve, loess_curve : in bins, only rising, or by local lines.
     kde_calibration_error : the gap as one number.
 
     Notes

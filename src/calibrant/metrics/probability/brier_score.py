@@ -24,7 +24,7 @@ class BrierScore(MeanMetric):
     See Also
     --------
     brier_decomposition : how much of it is miscalibration.
-    log_loss : punishes sure mistakes harder.
+    log_loss, event_brier_score : harder on sure mistakes; of the event alone.
 
     Notes
     -----
