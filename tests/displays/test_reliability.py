@@ -164,3 +164,10 @@ def test_smooth_is_a_name(data):
 def test_the_words_follow_the_target(target, word):
     display = cb.ReliabilityDisplay.from_predictions(*events((2, 2), 100), target=target)
     assert display.counts_ax_.get_xlabel().startswith(word)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("y", "p"), [([0], [0.3]), ([0, 0], [0.0, 0.0]), ([1, 0], [0.0, 1.0]), ([0] * 9 + [1], [1e-300] * 9 + [1e-12])])
+@pytest.mark.parametrize("scale", ["auto", "log", "logit"])
+def test_extreme_risks_and_few_rows_can_be_drawn(y, p, scale):
+    cb.ReliabilityDisplay.from_predictions(y, p, scale=scale).figure_.canvas.draw()
