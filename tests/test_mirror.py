@@ -8,7 +8,20 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
 HABITS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["calibrant"]["habits"]
-MIRRORED = ("confidence", "maps", "metrics", "monitoring", "regression", "scalings", "select", "signals", "wrap", "folds", "models")
+MIRRORED = (
+    "confidence",
+    "maps",
+    "metrics",
+    "monitoring",
+    "regression",
+    "scalings",
+    "select",
+    "signals",
+    "wrap",
+    "folds",
+    "models",
+    "decisions",
+)
 
 
 def _name(path):

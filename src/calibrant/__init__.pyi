@@ -1,5 +1,6 @@
 from calibrant import contracts as contracts
 from calibrant import datasets as datasets
+from calibrant import decisions as decisions
 from calibrant import displays as displays
 from calibrant import errors as errors
 from calibrant import forecasts as forecasts
@@ -27,6 +28,7 @@ from calibrant.contracts.calibrator import Calibrator as Calibrator
 from calibrant.contracts.map import Map as Map
 from calibrant.contracts.regression_calibrator import RegressionCalibrator as RegressionCalibrator
 from calibrant.contracts.signal import Signal as Signal
+from calibrant.decisions import *
 from calibrant.displays import *
 from calibrant.forecasts import *
 from calibrant.frames.evaluate import evaluate as evaluate

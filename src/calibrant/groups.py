@@ -1,7 +1,7 @@
 """Groups of rows: labels of any kind, missing ones and crossings of several columns among them, become names and numbers."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ class Groups:
         return [text if count[text] == 1 else repr(name) for text, name in zip(plain, self.names.tolist(), strict=True)]
 
 
-def read_groups(groups: Sequence[Any], record: Any) -> Groups:
+def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
     """The groups of a record's rows.
 
     Parameters
@@ -48,6 +48,8 @@ def read_groups(groups: Sequence[Any], record: Any) -> Groups:
         None, NaN, NaT and NA mean that a row has no label; such rows are a group of their own.
     record : Predictions or ForecastRecord
         Rows that it has left out are left out here.
+    name : str
+        Of the argument, for the errors.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def read_groups(groups: Sequence[Any], record: Any) -> Groups:
     >>> read_groups([["f", "old"], ["m", "old"], ["f", "old"]], read([0.5] * 3)).names.tolist()
     [('f', 'old'), ('m', 'old')]
     """
-    parts = [_coded(_kept(column, record)) for column in _columns(groups)]
+    parts = [_coded(_kept(column, record, name), name) for column in _columns(groups, name)]
     if len(parts) == 1:
         return parts[0]
     code = np.zeros(len(record), dtype=np.intp)
@@ -80,21 +82,21 @@ def read_groups(groups: Sequence[Any], record: Any) -> Groups:
     return Groups(array_of(list(zip(*reversed(names), strict=True))), index)
 
 
-def _columns(groups):
+def _columns(groups, name):
     """The columns of a frame or (n, c) array, or the one that labels are."""
-    column_names(groups, "groups")
+    column_names(groups, name)
     if hasattr(groups, "columns") and hasattr(groups, "shape"):
-        names = getattr(groups, "column_names", groups.columns)
-        return [_labels(groups[name]) for name in names]
-    labels = _labels(groups)
+        columns = getattr(groups, "column_names", groups.columns)
+        return [_labels(groups[column], name) for column in columns]
+    labels = _labels(groups, name)
     return list(labels.T) if labels.ndim == 2 else [labels]
 
 
-def _labels(values):
+def _labels(values, name):
     """Labels as an array that keeps each as it is; times are ISO texts, as in ``calibrant.evaluate``."""
-    labels = label_array(values, "groups") if isinstance(values, list | tuple) else plain_array(values, "groups")
+    labels = label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
     if labels.dtype.kind != "M":
-        return label_array(labels, "groups")
+        return label_array(labels, name)
     days = labels.astype("datetime64[D]")
     missing = np.isnat(labels)
     texts = (days if (days == labels)[~missing].all() else labels).astype(str).astype(object)
@@ -102,15 +104,15 @@ def _labels(values):
     return texts
 
 
-def _kept(column, record):
+def _kept(column, record, name):
     n_rows = len(record) if record.kept is None else len(record.kept)
     if column.shape != (n_rows,):
-        rule = f"groups must have {n_rows} rows, as the predictions or labels it belongs to"
+        rule = f"{name} must have {n_rows} rows, as the predictions or labels it belongs to"
         raise InputError(f"{rule}; got shape {column.shape}; pass one label a row, or a frame of several columns.")
     return column if record.kept is None else column[record.kept]
 
 
-def _coded(labels) -> Groups:
+def _coded(labels, name) -> Groups:
     if labels.dtype.kind in "biuUS" or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
         return Groups(*np.unique(labels, return_inverse=True))
     seen: dict[Hashable, int] = {}
@@ -118,7 +120,7 @@ def _coded(labels) -> Groups:
         index = np.fromiter((seen.setdefault(_identity(v), len(seen)) for v in labels.tolist()), np.intp, len(labels))
     except TypeError:
         odd = next(type(v).__name__ for v in labels.tolist() if not isinstance(v, Hashable))
-        raise InputError(f"groups must be hashable labels; got a {odd} among them; pass texts or numbers.") from None
+        raise InputError(f"{name} must be hashable labels; got a {odd} among them; pass texts or numbers.") from None
     found = list(seen)
     order = sorted(range(len(found)), key=lambda i: _place(found[i]))
     place = np.empty(len(found), dtype=np.intp)

@@ -6,9 +6,9 @@ from scipy import special
 __all__ = ["beta_interval", "clopper_pearson", "consistency", "inside", "normal_interval", "normal_quantile", "wilson"]
 
 
-def normal_quantile(level):
-    """The z with P(|N(0, 1)| <= z) = level."""
-    return float(special.ndtri(0.5 + 0.5 * level))
+def normal_quantile(level, freedom=np.inf):
+    """The z with P(|N(0, 1)| <= z) = level; of Student's t with finite ``freedom``."""
+    return float(special.ndtri(0.5 + 0.5 * level) if np.isinf(freedom) else special.stdtrit(freedom, 0.5 + 0.5 * level))
 
 
 def wilson(successes, n, level=0.95):
@@ -34,9 +34,9 @@ def clopper_pearson(successes, n, level=0.95):
     return low, high
 
 
-def normal_interval(mean, variance_of_mean, level=0.95):
-    """mean -+ z sqrt(variance_of_mean), numbers or arrays."""
-    half = normal_quantile(level) * np.sqrt(np.maximum(variance_of_mean, 0.0))
+def normal_interval(mean, variance_of_mean, level=0.95, freedom=np.inf):
+    """mean -+ z sqrt(variance_of_mean), numbers or arrays; Student's t for z where the variance has finite degrees of freedom."""
+    half = normal_quantile(level, freedom) * np.sqrt(np.maximum(variance_of_mean, 0.0))
     return mean - half, mean + half
 
 

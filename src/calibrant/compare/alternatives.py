@@ -4,24 +4,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant.compare.scores import Estimate
+from calibrant.metrics.comparison import PairRow
+from calibrant.metrics.comparison import compare as in_pairs
+from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 
-__all__ = ["CHOSEN_BY", "Alternative", "alternatives", "best"]
+__all__ = ["CHOSEN_BY", "Alternative", "against_chosen", "alternatives", "best"]
 
-#: By task: the key of the proper score that calibrators are chosen by, and of the one that they must not surely worsen, or None.
-CHOSEN_BY: dict[Any, Any] = {"classification": ("log_loss", None), "regression": ("crps", "nll")}
+#: By task: the proper score that calibrators are chosen by, and the key of the one that they must not surely worsen, or None.
+CHOSEN_BY: dict[Any, Any] = {"classification": (log_loss, None), "regression": (continuous_ranked_probability_score, "nll")}
 #: Of a metric that the forecasts after calibration do not have.
 NOTHING = Estimate(None)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One of the calibrators compared: by key of the metric, value, low, high and the change; of several outputs, the one it is about."""
+    """One of the calibrators compared: by key of the metric, value, low, high and the change; of several outputs, the one it is about.
+
+    ``against`` is its proper score less that of the chosen one on the same rows, with the interval and test corrected for all pairs, as
+    the chosen one was found on these rows; None of the chosen one, and where either is in-sample.
+    """
 
     name: str
     chosen: bool
     evaluation: str
     metrics: dict[str, dict[str, Any]]
     output: str | None = None
+    against: PairRow | None = None
 
 
 def best(compared: Any, tables: Any) -> str:
@@ -37,7 +46,7 @@ def best(compared: Any, tables: Any) -> str:
     score, guard = CHOSEN_BY[next(iter(compared.values())).before.task]
 
     def rank(name):
-        return compared[name].evaluation == "in-sample", _harms(tables[name], guard), _relative(tables[name], score)
+        return compared[name].evaluation == "in-sample", _harms(tables[name], guard), _relative(tables[name], score.key)
 
     return min(compared, key=rank)
 
@@ -55,7 +64,22 @@ def _relative(outputs, key):
     return sum(ratios) / len(ratios)
 
 
-def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,)) -> list[Alternative]:
+def against_chosen(compared: Any, chosen: str, level: float = 0.95) -> list[dict[str, PairRow]]:
+    """For each output {name: what the proper score of each other calibrator is against that of the chosen one}."""
+    honest = {name: compared[name].outputs() for name in (chosen, *compared) if compared[name].evaluation != "in-sample"}
+    if chosen not in honest:
+        return [{} for _ in compared[chosen].outputs()]
+    score, _ = CHOSEN_BY[compared[chosen].before.task]
+    found = [
+        in_pairs.of(
+            {name: parts[j].before if parts[j].after is None else parts[j].after for name, parts in honest.items()}, [score], level=level
+        )
+        for j in range(len(honest[chosen]))
+    ]
+    return [{row.second: row for row in one.rows if row.first == chosen} for one in found]
+
+
+def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,), against: Any = None) -> list[Alternative]:
     """One a calibrator and output, the chosen calibrator first and then by score.
 
     Parameters
@@ -63,13 +87,18 @@ def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,)) 
     compared, tables : as for ``best``
     chosen : str
     names : names of the outputs
+    against : as ``against_chosen`` gives it, optional
     """
-    key, _ = CHOSEN_BY[compared[chosen].before.task]
+    score, _ = CHOSEN_BY[compared[chosen].before.task]
     found = []
     for j, output in enumerate(names):
         of = output if len(names) > 1 else None
-        rows = [Alternative(name, name == chosen, one.evaluation, _values(one, tables[name][j]), of) for name, one in compared.items()]
-        found += sorted(rows, key=lambda row: (not row.chosen, _rank(row.metrics[key]["value"])))
+        pairs = against[j] if against else {}
+        rows = [
+            Alternative(name, name == chosen, one.evaluation, _values(one, tables[name][j]), of, pairs.get(name))
+            for name, one in compared.items()
+        ]
+        found += sorted(rows, key=lambda row: (not row.chosen, _rank(row.metrics[score.key]["value"])))
     return found
 
 

@@ -1,15 +1,13 @@
 """A table of metrics: before, after, and the change with a paired interval."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.intervals import normal_interval
-from calibrant.contracts.regression_metric import RootMeanMetric
-from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
+from calibrant.metrics.paired import meaning, paired_difference
 
 __all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
 
@@ -114,31 +112,8 @@ def _estimate(metric, record, level, n_resamples, random_state):
 
 
 def _change(metric, before, after, level, n_resamples, random_state):
-    """After minus before on the same rows, or the same resamples of them, so that what they share cancels."""
-    value = metric.of(after) - metric.of(before)
     if n_resamples == 0:
-        return Change(value)
-    if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
-        low, high = _paired_mean(metric.losses_of(after) - metric.losses_of(before), before.weights, level)
-        method = "paired, analytic"
-    else:
-        draws = metric.resampled_of(after, n_resamples, random_state) - metric.resampled_of(before, n_resamples, random_state)
-        # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
-        low, high = (2.0 * value - np.quantile(draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])).tolist()
-        method = "paired, bootstrap"
-    return Change(value, low, high, method, _meaning(low, high, metric.direction))
-
-
-def _paired_mean(difference, weight, level):
-    n = weight.sum()
-    mean = weight @ difference / n
-    variance = weight @ (difference - mean) ** 2 / n / max(n - 1.0, 1.0)
-    return normal_interval(mean, variance, level)
-
-
-def _meaning(low, high, direction):
-    if not (low > 0.0 or high < 0.0):
-        return "no clear change"
-    if direction == "none":
-        return "larger" if low > 0.0 else "smaller"
-    return "better" if (high < 0.0) == (direction == "minimize") else "worse"
+        return Change(metric.of(after) - metric.of(before))
+    found = paired_difference(metric, before, after, n_resamples=n_resamples, random_state=random_state)
+    low, high = replace(found, freedom=np.inf).limits(level)
+    return Change(found.value, low, high, found.method, meaning(low, high, metric.direction))

@@ -50,6 +50,8 @@ class Metric:
     proper: ClassVar[bool] = False
     #: Whether a model may be chosen by it: proper scores, and scores of the label or the ranking alone; never a calibration error.
     selects: ClassVar[bool] = False
+    #: Whether the paired interval of a difference between two predictions covers in simulation (benchmarks/metrics/paired.py).
+    paired: ClassVar[bool] = False
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give

@@ -25,6 +25,8 @@ class SumMetric(Metric):
     WholeMetric : where sums over rows are not enough.
     """
 
+    paired: ClassVar[bool] = True
+
     def columns_of(self, record: Any) -> list[np.ndarray]:
         """What is summed over the rows of a record, besides the weight itself: a list of (n,)."""
         return self._columns(record)

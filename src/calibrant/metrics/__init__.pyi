@@ -1,6 +1,8 @@
 from calibrant.contracts.metric import Interval as Interval
 from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
+from calibrant.metrics.comparison import Comparison as Comparison
+from calibrant.metrics.comparison import compare as compare
 from calibrant.metrics.curves.confidence_histogram import confidence_histogram as confidence_histogram
 from calibrant.metrics.curves.decision_curve import decision_curve as decision_curve
 from calibrant.metrics.curves.gain_curve import gain_curve as gain_curve

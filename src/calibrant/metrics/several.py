@@ -12,7 +12,7 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.predictions import Inputs
 
-__all__ = ["compute"]
+__all__ = ["compute", "metrics_by_name"]
 
 
 def compute(
@@ -61,9 +61,8 @@ def compute(
     >>> compute([mean_absolute_error, sharpness], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0])
     {'mae': 2.0, 'sharpness': 2.0}
     """
-    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
-        raise InputError(f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a list, also of one.")
-    metrics = [require_metric(metric, "each of metrics").with_options() for metric in metrics]
+    named = metrics_by_name(metrics)
+    metrics = list(named.values())
     if not metrics:
         return {}
     # One pass over the data checks it, if any metric makes one.
@@ -71,9 +70,16 @@ def compute(
     record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing)
     found = [_values(metrics, output) for output in record.outputs()]
     values = list(np.array(found).T) if record.several else found[0]
-    names = [metric.key for metric in metrics]
-    names = [name if names.count(name) == 1 else repr(metric) for name, metric in zip(names, metrics, strict=True)]
-    return dict(zip(names, values, strict=True))
+    return dict(zip(named, values, strict=True))
+
+
+def metrics_by_name(metrics: Sequence[Metric]) -> dict[str, Metric]:
+    """Each metric, checked, by its ``key``, or by its ``repr`` where two share a key."""
+    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+        raise InputError(f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a list, also of one.")
+    metrics = [require_metric(metric, "each of metrics").with_options() for metric in metrics]
+    keys = [metric.key for metric in metrics]
+    return {metric.key if keys.count(metric.key) == 1 else repr(metric): metric for metric in metrics}
 
 
 def _values(metrics, record):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
-from calibrant.compare.alternatives import alternatives, best
+from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import compare, final
 from calibrant.compare.choice import choice
 from calibrant.compare.given import of_forecasts, resolve, several
@@ -127,7 +127,7 @@ def summarise(
         task.name, target if found.whole is None else "event", str(title), level, data, method,
         task.overall({part.name: part.verdict for part in parts}),
         [*evaluation_cautions(found.evaluation), *_cautions(parts)], parts, choice(used, record),
-        [] if "" in compared else alternatives(compared, chosen, tables, names),
+        [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
     )  # fmt: skip
 
 

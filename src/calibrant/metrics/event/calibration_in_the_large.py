@@ -59,6 +59,7 @@ class CalibrationInTheLarge(PairMetric):
     name: ClassVar[str] = "calibration in the large"
     key: ClassVar[str] = "calibration_in_the_large"
     direction: ClassVar[str] = "none"
+    paired: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
     @classmethod

@@ -41,6 +41,7 @@ class AreaUnderRiskCoverage(WholeMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
 
     def _value(self, record):
         _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)

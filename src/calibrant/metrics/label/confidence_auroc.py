@@ -53,6 +53,7 @@ class ConfidenceAuroc(WholeMetric):
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):

@@ -44,6 +44,7 @@ class CoverageAtRisk(WholeMetric):
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):

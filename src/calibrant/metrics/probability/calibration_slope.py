@@ -56,6 +56,7 @@ class CalibrationSlope(PairMetric):
     name: ClassVar[str] = "calibration slope"
     key: ClassVar[str] = "calibration_slope"
     direction: ClassVar[str] = "none"
+    paired: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
     #: Which of the fit's (slope, intercept) it is.
     _place: ClassVar[int] = 0

@@ -1,0 +1,5 @@
+"""What to do about a calibrated probability."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

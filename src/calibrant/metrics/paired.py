@@ -1,0 +1,115 @@
+"""A metric of two predictions of the same rows: the difference, with its interval and test."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibrant._kernels.bootstrap import resample_weights
+from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.regression_metric import RootMeanMetric
+from calibrant.contracts.sum_metric import MeanMetric
+
+__all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Second minus first on the same rows, or the same resamples of them, so that what they share cancels.
+
+    Attributes
+    ----------
+    value : float
+    method : {"paired, analytic", "paired, bootstrap"}
+    mean, variance : float
+        Of a mean: that of the rows' differences, and its variance.
+    freedom : float
+        Degrees of freedom of the variance: rows, or clusters, less one.
+    draws : (n_resamples,) or None
+        Of any other metric: the difference on resamples.
+    """
+
+    value: float
+    method: str
+    mean: float = float("nan")
+    variance: float = float("nan")
+    freedom: float = float("inf")
+    draws: np.ndarray | None = None
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """(low, high) of the difference."""
+        if self.draws is None:
+            return normal_interval(self.mean, self.variance, level, self.freedom)
+        # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
+        low, high = (2.0 * self.value - np.quantile(self.draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])).tolist()
+        return low, high
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether nothing varies, so that there is nothing to judge the difference by."""
+        if self.draws is not None:
+            return not np.ptp(self.draws) > 0.0
+        return not self.variance > (1e-12 * self.mean) ** 2
+
+    @property
+    def p_value(self) -> float:
+        """Of no difference, two-sided: 1 minus the level at which ``limits`` begin to hold 0."""
+        if self.draws is None:
+            return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
+        reflected = 2.0 * self.value - self.draws
+        tails = [1.0 + np.count_nonzero(side) for side in (reflected <= 0.0, reflected >= 0.0)]
+        return min(2.0 * min(tails) / (len(reflected) + 1.0), 1.0)
+
+
+def is_mean(metric: Any) -> bool:
+    """Whether the metric is a plain mean of one loss a row."""
+    return isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric)
+
+
+def paired_difference(
+    metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int, cluster: np.ndarray | None = None
+) -> PairedDifference:  # fmt: skip
+    """Of two records of the same rows and weights, each of one output.
+
+    Of a mean it is had from the rows' differences; where ``cluster``, (n,) numbers 0..G-1, says which rows hang together, from the
+    clusters' sums of them. Any other metric is computed on resamples of the rows, or of the clusters.
+    """
+    value = metric.of(second) - metric.of(first)
+    if is_mean(metric):
+        found = _mean(metric.losses_of(second) - metric.losses_of(first), first.weights, cluster)
+        return PairedDifference(value, "paired, analytic", *found)
+    if cluster is None:
+        draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
+    else:
+        draws = _of_clusters(metric, first, second, cluster, n_resamples, random_state)
+    return PairedDifference(value, "paired, bootstrap", draws=draws)
+
+
+def _mean(difference, weight, cluster):
+    """(mean, its variance, degrees of freedom)."""
+    n = weight.sum()
+    mean = weight @ difference / n
+    if cluster is None:
+        return mean, weight @ (difference - mean) ** 2 / n / max(n - 1.0, 1.0), max(n - 1.0, 1.0)
+    sums = np.bincount(cluster, weights=weight * (difference - mean))
+    return mean, sums @ sums / n**2 * len(sums) / (len(sums) - 1.0), len(sums) - 1.0
+
+
+def _of_clusters(metric, first, second, cluster, n_resamples, random_state):
+    rng, each = np.random.default_rng(random_state), np.ones(cluster.max() + 1)
+    draws = np.empty(n_resamples)
+    for i in range(n_resamples):
+        times = resample_weights(each, rng)[cluster]
+        a, b = (metric.of(replace(one, weight=one.weights * times).take(times > 0.0)) for one in (first, second))
+        draws[i] = b - a
+    return draws
+
+
+def meaning(low: float, high: float, direction: str) -> str:
+    """What an interval of the second minus the first says of the second: "better", "worse", "larger", "smaller", "no clear change"."""
+    if not (low > 0.0 or high < 0.0):
+        return "no clear change"
+    if direction == "none":
+        return "larger" if low > 0.0 else "smaller"
+    return "better" if (high < 0.0) == (direction == "minimize") else "worse"

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrant import metrics
+from calibrant.metrics.paired import meaning, paired_difference
+from calibrant.predictions import read
+
+rng = np.random.default_rng(0)
+P = rng.random(80)
+Y = (rng.random(80) < P).astype(int)
+Q = np.clip(P + rng.normal(0.0, 0.1, 80), 0.01, 0.99)
+DRAWN = {"n_resamples": 300, "random_state": 0}
+
+
+def difference(metric, y=Y, p=P, q=Q, weight=None, **options):
+    return paired_difference(metric, read(p, y, sample_weight=weight), read(q, y, sample_weight=weight), **(DRAWN | options))
+
+
+def test_of_a_mean_it_is_the_paired_t_test():
+    found = difference(metrics.log_loss)
+    losses = [-np.log(np.where(Y == 1, p, 1.0 - p)) for p in (P, Q)]
+    expected = stats.ttest_rel(losses[1], losses[0])
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+    assert found.limits(0.9) == pytest.approx(expected.confidence_interval(0.9), rel=1e-10)
+
+
+def test_clusters_of_one_row_each_are_rows():
+    alone, each = difference(metrics.brier_score), difference(metrics.brier_score, cluster=np.arange(80))
+    assert each.limits(0.95) == pytest.approx(alone.limits(0.95), rel=1e-12)
+    assert each.freedom == 79.0
+
+
+def test_of_clusters_as_a_regression_on_a_constant_has_it():
+    regression = pytest.importorskip("statsmodels.regression.linear_model")
+    cluster = np.arange(80) // 5
+    found = difference(metrics.brier_score, cluster=cluster)
+    d = 2.0 * ((Q - Y) ** 2 - (P - Y) ** 2)
+    fit = regression.OLS(d, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+    # statsmodels counts the rows too, as (n - 1) / (n - 1) for one parameter.
+    assert found.variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-10)
+    assert found.p_value == pytest.approx(fit.pvalues[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.confidence_auroc], ids=repr)
+def test_a_whole_cluster_repeated_is_one_more_cluster_but_rows_in_it_are_none(metric):
+    cluster = np.arange(80) // 4
+    twice = np.concatenate([np.arange(80), np.arange(80)])
+    within = difference(metric, Y[twice], P[twice], Q[twice], cluster=cluster[twice])
+    once = difference(metric, cluster=cluster)
+    assert within.limits(0.9) == pytest.approx(once.limits(0.9), rel=1e-9)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_weight_is_a_repetition(clustered):
+    weight = np.tile([1.0, 2.0], 40)
+    rows = np.repeat(np.arange(80), weight.astype(int))
+    cluster = np.arange(80) // 4
+    one = difference(metrics.log_loss, weight=weight, cluster=cluster if clustered else None)
+    other = difference(metrics.log_loss, Y[rows], P[rows], Q[rows], cluster=cluster[rows] if clustered else None)
+    assert one.limits(0.95) == pytest.approx(other.limits(0.95), rel=1e-12)
+
+
+def test_the_bootstrap_s_p_value_is_where_its_interval_meets_zero():
+    found = difference(metrics.confidence_auroc, n_resamples=2000)
+    assert found.method == "paired, bootstrap"
+    low, high = found.limits(1.0 - found.p_value)
+    assert min(abs(low), abs(high)) < 0.1 * (high - low)
+
+
+def test_nothing_that_varies_is_degenerate():
+    assert difference(metrics.log_loss, q=P).degenerate
+    assert difference(metrics.confidence_auroc, q=P).degenerate
+    assert not difference(metrics.log_loss).degenerate
+
+
+def test_meanings():
+    assert [meaning(0.1, 0.2, way) for way in ("minimize", "maximize", "none")] == ["worse", "better", "larger"]
+    assert [meaning(-0.2, -0.1, way) for way in ("minimize", "maximize", "none")] == ["better", "worse", "smaller"]
+    assert meaning(-0.1, 0.2, "minimize") == "no clear change"
