@@ -18,12 +18,10 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import read_groups
-from calibrant.metrics.label.accuracy import accuracy
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
-from calibrant.metrics.regression.mean_absolute_error import mean_absolute_error
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs
@@ -31,8 +29,8 @@ from calibrant.predictions import Inputs
 __all__ = ["Comparison", "PairRow", "compare"]
 
 NAN = float("nan")
-OF_CLASSES = (log_loss, brier_score, accuracy)
-OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood, mean_absolute_error)
+OF_CLASSES = (log_loss, brier_score)
+OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood)
 #: Name of a correction -> (p corrected, the number that each test shares alpha by).
 CORRECTIONS: dict[str, Any] = {
     "holm": holm,
@@ -85,8 +83,7 @@ class Comparison:
     rows : list of PairRow
     n, clusters : float
         Sum of the weights, and the number of clusters, nan where none were given.
-    level, correction
-        As asked for.
+    level, correction : as asked for
 
     See Also
     --------
@@ -187,7 +184,7 @@ def compare(
     P : {name: predictions}, two or more
         Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the pair (mean, std).
     metrics : list of Metric, optional
-        By default log loss, Brier score and accuracy; for forecasts CRPS, NLL and mean absolute error.
+        By default log loss and Brier score; for forecasts CRPS and NLL.
     level : float, default 0.95
         Of the intervals, and 1 minus that of the tests.
     correction : {"holm", "bonferroni", "none"}
