@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.forecasts import SampleForecast
@@ -102,3 +103,11 @@ def test_printed_framed_and_written():
 def test_what_cannot_be_is_refused(change, words):
     with pytest.raises(InputError, match=words):
         metrics.compare(Y, **{"P": ALL, **change})
+
+
+def test_what_a_forecast_does_not_have_is_said():
+    mean, y = rng.normal(size=100), rng.normal(size=100)
+    conformal = cb.ConformalIntervals().fit((mean[:50], np.ones(50)), y[:50]).predict(mean[50:], np.ones(50))
+    rows = metrics.compare(y[50:], {"one": (mean[50:], np.ones(50)), "conformal": conformal}).rows
+    assert rows[-1].meaning == "not compared"
+    assert "density" in rows[-1].note

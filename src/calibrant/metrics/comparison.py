@@ -38,7 +38,7 @@ CORRECTIONS: dict[str, Any] = {
     "none": lambda p, alpha: (p, np.ones(len(p))),
 }
 NOT_COVERED = "the bootstrap of a difference of calibration errors does not cover where one is near 0; compare a proper score"
-NO_SPREAD = "the difference is the same in every row, or without a value on some resample: nothing to judge it by"
+NO_SPREAD = "the difference is the same in every row, or not finite: there is nothing to judge it by"
 
 
 @dataclass(frozen=True)

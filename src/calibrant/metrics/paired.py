@@ -67,6 +67,8 @@ def is_mean(metric: Any) -> bool:
     return isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric)
 
 
+# Conformal intervals of few rows are infinite: such a mean has no difference.
+@np.errstate(invalid="ignore")
 def paired_difference(
     metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int, cluster: np.ndarray | None = None
 ) -> PairedDifference:  # fmt: skip
