@@ -1,7 +1,8 @@
 """The metrics of an event beside R's: base R's ``glm``, ``loess`` and ``poisson.test``, and ``rms``.
 
     python -m benchmarks.event.against_r            # needs Rscript with rms (Debian: r-base-core r-cran-rms); prints a table
-    python -m benchmarks.event.against_r --store    # and keeps R's numbers in tests/metrics/event/r_values.jsonl, so that tests need no R
+    python -m benchmarks.event.against_r --store    # keeps them too: R's numbers in tests/metrics/event/r_values.jsonl, so that tests
+                                                    # need no R, and the tables in benchmarks/event/README.md
 
 Simulated risks, those of a logistic regression on scikit-learn's breast cancer, and, where CALIBRANT_DATA has them, the binary KITTI
 outputs, whose rows are not stored.
@@ -26,9 +27,8 @@ from calibrant import metrics
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.loess import loess_matrix
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_recalibration import slope_and_intercept
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
-from calibrant.datasets.stored import data_folder, stored
+from calibrant.datasets.stored import stored
 from calibrant.errors import InputError
 
 VALUES = Path(__file__).resolve().parents[2] / "tests" / "metrics" / "event" / "r_values.jsonl"
@@ -68,15 +68,15 @@ def kitti():
 
 def ours(p, y, at):
     """Our values under the names of ``against_r.R``; ``at`` (k,) are the scores at which curves are compared."""
-    slope, offset = metrics.calibration_slope.interval(y, p), metrics.calibration_intercept.interval(y, p)
-    (_, joint), covariance = slope_and_intercept(p, y.astype(np.float64), np.ones(len(p)))
+    slope, joint = metrics.calibration_slope.interval(y, p), metrics.joint_calibration_intercept.interval(y, p)
+    offset = metrics.calibration_in_the_large.interval(y, p)
     ratio = metrics.observed_expected_ratio.interval(y, p)
     out = {
         "oe": ratio.value, "oe_low": ratio.low, "oe_high": ratio.high, "brier": metrics.event_brier_score(y, p),
         "d2_brier": metrics.d2_brier(y, p), "log_loss": metrics.log_loss(y, p), "d2_log_loss": metrics.d2_log_loss(y, p),
         "slope": slope.value, "slope_low": slope.low, "offset_intercept": offset.value, "offset_intercept_low": offset.low,
-        "joint_intercept": joint, "joint_intercept_low": normal_interval(joint, covariance[1, 1])[0],
-        "rms_slope": slope.value, "rms_joint_intercept": joint, "rms_brier": metrics.event_brier_score(y, p),
+        "joint_intercept": joint.value, "joint_intercept_low": joint.low,
+        "rms_slope": slope.value, "rms_joint_intercept": joint.value, "rms_brier": metrics.event_brier_score(y, p),
         "rms_spiegelhalter": metrics.spiegelhalter_test(y, p).statistic,
     }  # fmt: skip
     for t in THRESHOLDS:
@@ -130,16 +130,24 @@ def in_r(cases):
         return {n: {k: float(v) for k, v in found} for n, found in rows.items()}, Path(folder, "versions").read_text().splitlines()
 
 
-def table(cases, values):
+def case_table(found, values):
+    """Markdown: the numbers of each case, R's and in brackets ours where six digits tell them apart."""
+    keys = ("oe", "slope", "offset_intercept", "joint_intercept", "net_benefit_0.2", "ici_direct", "ici_default", "ici_spline")
+    lines = ["| risks | " + " | ".join(keys) + " |", "|---" * (len(keys) + 1) + "|"]
+    for name, mine in found.items():
+        pairs = [(f"{values[name][key]:.6g}", f"{mine[key]:.6g}") for key in keys]
+        lines.append(f"| {name} | " + " | ".join(r if r == m else f"{r} ({m})" for r, m in pairs) + " |")
+    return "\n".join(lines)
+
+
+def difference_table(found, values):
     """Markdown: each kind of number, its largest difference from R's, where, and what was asked."""
     worst = {}
-    for name, (p, y) in cases.items():
-        mine = ours(p, y, points(values[name]))
+    for name, mine in found.items():
         for key, value in values[name].items():
-            if key.startswith("at_") or not np.isfinite(value):
-                continue
-            kind = re.sub(r"(_\d+(\.\d+)?)$", "", key)
-            worst[kind] = max(worst.get(kind, (-1.0,)), (abs(mine[key] - value), name, value, mine[key], within(key)))
+            if not key.startswith("at_"):
+                kind = re.sub(r"(_\d+(\.\d+)?)$", "", key)
+                worst[kind] = max(worst.get(kind, (-1.0,)), (abs(mine[key] - value), name, value, mine[key], within(key)))
     lines = ["| number | largest difference | in | R | ours | asked |", "|---|---|---|---|---|---|"]
     for kind, (gap, name, theirs, mine, limit) in worst.items():
         lines.append(f"| {kind} | {gap:.1e} | {name} | {theirs:.6g} | {mine:.6g} | {limit or 'another definition'} |")
@@ -154,9 +162,12 @@ def main():
     made = simulated()
     cases = made | kitti()
     values, versions = in_r(cases)
-    print(", ".join(versions), "; data from", data_folder())
-    print(table(cases, values))
+    found = {name: ours(*case, points(values[name])) for name, case in cases.items()}
+    head = f"# The metrics of an event beside R's\n\n{', '.join(versions)}; written by `python -m benchmarks.event.against_r --store`."
+    text = "\n\n".join([head, case_table(found, values), difference_table(found, values)]) + "\n"
+    print(text)
     if store:
+        Path(__file__).with_name("README.md").write_text(text, encoding="utf-8")
         lines = [{"versions": versions}]
         for name, found in values.items():
             p, y = made.get(name, ((), ()))

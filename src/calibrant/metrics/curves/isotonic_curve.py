@@ -75,7 +75,7 @@ def isotonic_curve(
     See Also
     --------
     IsotonicCurveDisplay : draws it.
-    reliability_curve, smooth_curve : in bins, or by a kernel.
+    reliability_curve, smooth_curve, loess_curve : in bins, by a kernel, or by local regression.
 
     Notes
     -----

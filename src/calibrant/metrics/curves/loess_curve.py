@@ -118,8 +118,10 @@ def loess_curve(
     -----
     Use it where clinical reports ask for it. Probabilities are calibrated as far as the data can tell if the simultaneous band holds the
     diagonal; the pointwise interval says so of one score chosen beforehand. The bands are for the smoothed curve: where the truth bends
-    within a span they do not allow for that. The curve is that of R's ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores
-    these are first pooled into groups, which moves it by 1e-4 or so.
+    within a span they do not allow for that. In simulations of 200 and of 1,000 rows the simultaneous 95 % band held all of the truth 95 to
+    98 times of 100 for calibrated risks, but 93 and 80 times where log-odds were too large by 1 / 0.6 (``spline_curve``: 93 and more).
+    The curve is that of R's ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores these are first pooled into groups, which
+    moves it by 1e-4 or so.
 
     References
     ----------

@@ -110,7 +110,7 @@ def reliability_curve(
     See Also
     --------
     ReliabilityDisplay : draws it.
-    isotonic_curve, smooth_curve, loess_curve : the same without bins.
+    isotonic_curve, loess_curve, spline_curve : the same without bins, the last two with a band for the whole curve.
 
     Examples
     --------

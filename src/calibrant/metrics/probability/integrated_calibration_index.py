@@ -42,6 +42,7 @@ class IntegratedCalibrationIndex(PairMetric):
 
     See Also
     --------
+    loess_curve, spline_curve : the recalibration itself, with bands.
     smooth_calibration_error, expected_calibration_error : other sizes of the gap.
     calibration_slope, calibration_in_the_large : its direction.
 
@@ -64,6 +65,9 @@ class IntegratedCalibrationIndex(PairMetric):
     >>> p, y = [0.2, 0.4, 0.6, 0.8] * 5, [0, 0, 1, 1] * 5
     >>> round(integrated_calibration_index(y, p), 2), round(calibration_e50(y, p), 2), round(calibration_e90(y, p), 2)
     (0.3, 0.2, 0.4)
+    >>> from calibrant.predictions import read
+    >>> print(integrated_calibration_index.null_of(read(p, y)))
+    0.1515 [0.05, 0.3013]
     """
 
     target: Any = "event"
