@@ -36,9 +36,9 @@ def test_curve_of_a_calibrator_is_thin_and_true():
     p, y = data(900)
     cal = cb.TemperatureScaling().fit(p, y)
     found = confidence(cal, read(p, y), "in-sample")
-    assert found["in_sample"]
-    assert not confidence(cal, read(p, y), "held-out")["in_sample"]
-    assert len(found["points"]["score"]) == 201
-    assert found["right"] + found["wrong"] == pytest.approx(900)
-    score = np.array(found["points"]["score"])
-    assert np.allclose(found["points"]["confidence"], cal.predict_confidence(score), atol=1e-9)
+    assert found.in_sample
+    assert not confidence(cal, read(p, y), "held-out").in_sample
+    assert len(found.points.score) == 201
+    assert found.right + found.wrong == pytest.approx(900)
+    score = found.points.score
+    assert np.allclose(found.points.confidence, cal.predict_confidence(score), atol=1e-9)

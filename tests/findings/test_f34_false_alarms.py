@@ -7,6 +7,7 @@ import calibrant as cb
 from calibrant.predictions import read
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.quality import quality
+from calibrant.reporting.states import Seen
 
 
 def truth(P, rng):
@@ -14,6 +15,7 @@ def truth(P, rng):
 
 
 def said(record, source=None):
+    record, source = (None if one is None else Seen.of([one], 15, 0.95) for one in (record, source))
     return [words for words in cautions(record, quality(record, source)) if "repeat" in words or "a leak" in words]
 
 

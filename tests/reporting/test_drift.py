@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.groups import Groups
 from calibrant.predictions import read
@@ -24,7 +25,7 @@ def stream(change=40, n_days=60, per_day=100):
 def watched(p, y, dates, group=None, every="day", weight=None):
     times = read_times(dates, every, read(p, y))
     groups = None if group is None else Groups(*np.unique(group, return_inverse=True))
-    return drift(times, {"before": (p, y.astype(float)), "after": None}, "before", weight, groups)
+    return plain(drift(times, {"before": (p, y.astype(float)), "after": None}, "before", weight, groups))
 
 
 def test_errors_by_day_are_counted_by_hand():
@@ -66,19 +67,19 @@ def test_buckets(days, every, unit, count):
     p = np.full(days, 0.7)
     dates = np.datetime64("2026-01-05") + np.arange(days) * DAY  # a Monday
     found = read_times(dates, every, read(p, np.zeros(days, dtype=int), classes=[0, 1]))
-    assert (found["unit"], len(found["starts"])) == (unit, count)
+    assert (found.unit, len(found.starts)) == (unit, count)
     if unit == "week":
-        assert set(np.diff(np.array(found["starts"], dtype="datetime64[D]")).astype(int)) == {7}
-        assert found["starts"][0] == "2026-01-05"
+        assert set(np.diff(np.array(found.starts, dtype="datetime64[D]")).astype(int)) == {7}
+        assert found.starts[0] == "2026-01-05"
 
 
 def test_dates_in_any_form():
     pd = pytest.importorskip("pandas")
     dates = np.datetime64("2026-01-05T10:00") + np.arange(4) * DAY
     record = read(np.full(4, 0.7), [0, 1, 1, 1])
-    expected = read_times(dates, "day", record)["starts"]
+    expected = read_times(dates, "day", record).starts
     for form in (pd.Series(dates), pd.Series(dates).dt.tz_localize("UTC"), [str(d) for d in dates], dates.astype(object).tolist()):
-        assert read_times(form, "day", record)["starts"] == expected
+        assert read_times(form, "day", record).starts == expected
     for wrong in (np.arange(4), ["soon"] * 4, [None, *dates[1:]], dates[:3]):
         with pytest.raises(InputError, match="times must"):
             read_times(wrong, "day", record)

@@ -6,6 +6,7 @@ from calibrant.groups import read_groups
 from calibrant.predictions import read
 from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
 from calibrant.reporting.report import report
+from calibrant.reporting.states import Seen
 from calibrant.scalings.identity import Identity
 
 
@@ -24,19 +25,20 @@ def test_the_group_that_is_wrong_leads(half_wrong):
     groups = read_groups(group, record)
     rows = by_group(confidence_gaps(confidence_sums(record, groups.index, len(groups)), 0.95), groups.texts)
     own = group == "b"
-    assert [row["group"] for row in rows] == ["b", "a"]
-    assert rows[0]["rows"] == 1000
-    assert rows[0]["gap"] == pytest.approx(record.confidence[own].mean() - record.correct[own].mean())
-    assert 0.2 < rows[0]["low"] < rows[0]["gap"] < rows[0]["high"] < 0.4
+    assert [row.where["group"] for row in rows] == ["b", "a"]
+    assert rows[0].found.rows == 1000
+    assert rows[0].found.gap == pytest.approx(record.confidence[own].mean() - record.correct[own].mean())
+    assert 0.2 < rows[0].found.low < rows[0].found.gap < rows[0].found.high < 0.4
 
 
 def test_the_region_that_is_wrong_leads(half_wrong):
-    rows = by_region(half_wrong[0], half_wrong[0].confidence, confidence_sums, confidence_gaps, 0.95)
+    seen = Seen.of([half_wrong[0]], 15, 0.95)
+    rows = by_region(seen.regions, confidence_gaps(seen.region_sums, 0.95))
     assert len(rows) == 10
-    assert {row["rows"] for row in rows} == {400.0}
-    assert rows[0]["from"] > 0.89
-    assert rows[1]["from"] > 0.89
-    assert sum(row["rows"] * row["accuracy"] for row in rows) == pytest.approx(half_wrong[0].correct.sum())
+    assert {row.found.rows for row in rows} == {400.0}
+    assert rows[0].where["from"] > 0.89
+    assert rows[1].where["from"] > 0.89
+    assert sum(row.found.rows * row.found.accuracy for row in rows) == pytest.approx(half_wrong[0].correct.sum())
 
 
 def test_groups_belong_to_the_rows_measured(half_wrong):
@@ -58,4 +60,4 @@ def test_sums_of_parts_make_the_rows_of_the_whole(half_wrong):
     merged = sum(confidence_sums(record.take(rows), groups.index[rows], len(groups)) for rows in halves)
     whole = confidence_sums(record, groups.index, len(groups))
     for ours, theirs in zip(confidence_gaps(merged, 0.95), confidence_gaps(whole, 0.95), strict=True):
-        assert ours == pytest.approx(theirs, rel=1e-12)
+        assert vars(ours) == pytest.approx(vars(theirs), rel=1e-12)

@@ -7,7 +7,7 @@ Equal-mass bins never split ties, so there may be fewer of them than asked for.
 
 import numpy as np
 
-__all__ = ["equal_mass_groups", "equal_width_edges", "equal_width_index", "grouped_sums"]
+__all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "grouped_sums"]
 
 
 def equal_width_edges(n_bins):
@@ -29,10 +29,14 @@ def equal_mass_groups(score, n_bins, weight=None):
     """
     unique, inverse = np.unique(score, return_inverse=True)
     mass = np.bincount(inverse, weights=weight, minlength=len(unique)).astype(np.float64)
+    return equal_mass_parts(mass, n_bins)[inverse]
+
+
+def equal_mass_parts(mass, n_bins):
+    """``equal_mass_groups`` of the distinct scores themselves, ascending, by the weight of each, (m,)."""
     middle = np.cumsum(mass) - 0.5 * mass
     part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)
-    _, part = np.unique(part, return_inverse=True)
-    return part[inverse]
+    return np.unique(part, return_inverse=True)[1]
 
 
 def grouped_sums(index, n_groups, columns, weight=None):

@@ -1,14 +1,14 @@
 """Records of equal-length arrays: data first, drawn by displays; and any result as plain values, ready for JSON."""
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["Record", "plain"]
+__all__ = ["Known", "Record", "plain"]
 
 
 @dataclass(frozen=True)
@@ -19,21 +19,39 @@ class Record:
         """The columns as lists, ready for JSON."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
+    def thinned(self, most: int) -> Self:
+        """At most about ``most`` rows, evenly by their place, the first and the last among them."""
+        count = len(getattr(self, fields(self)[0].name))
+        rows = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+        return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
     def frame(self) -> Any:
         """The columns as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of a curve", "frames")
         return pandas.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})
 
 
+class Known:
+    """Base of results of which some numbers may not be known: in a dictionary these, None, are left out."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is known."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
 def plain(value: Any) -> Any:
     """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity as None, others (times) as text.
+
+    A dataclass with ``to_dict`` is what that says; a field with an underscore at its end, as ``class_``, loses it.
 
     Examples
     --------
     >>> plain({"n": np.int64(2), "ece": np.array([0.5, np.nan]), "when": np.datetime64("2026-01-31")})
     {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
     """
-    value = vars(value) if is_dataclass(value) and not isinstance(value, type) else value
+    if is_dataclass(value) and not isinstance(value, type):
+        known = getattr(value, "to_dict", lambda: vars(value))()
+        return {k.removesuffix("_"): plain(v) for k, v in known.items()}
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant.reporting.quality import REPEATED, SHARED
+from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 
 if TYPE_CHECKING:
-    from calibrant.predictions import Predictions
+    from calibrant.reporting.states import Seen
 
 __all__ = ["cautions", "copied", "evaluation_cautions", "shifted", "small"]
 
@@ -17,37 +17,38 @@ SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift":
 SMALL_SET = 500
 
 
-def cautions(record: "Predictions", found: dict[str, Any]) -> list[str]:
+def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     return [
         *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
-        *small(record.weights.sum()), *_absent(record), *_sparse(record), *_unpredicted(record), *_majority(record), *_certain(record),
+        *small(seen.counts.total[0]),
+        *(word for look in (_absent, _sparse, _unpredicted, _majority, _certain) for word in look(seen.counts)),
     ]  # fmt: skip
 
 
 def _leaks(found):
-    if found["accuracy"] > 0.999 and found["n"] >= 50:
+    if found.accuracy > 0.999 and found.n >= 50:
         yield "Nearly every prediction is right: check that the model was not trained on these rows, as its confidence would mean nothing."
 
 
-def copied(found: dict[str, Any], row: str) -> Iterator[Any]:
+def copied(found: Any, row: str) -> Iterator[Any]:
     """Sentences where rows repeat each other; ``row`` says what a row is."""
-    if found["repeated"] > REPEATED:
+    if found.repeated > REPEATED:
         yield (
-            f"{found['repeated']:.1%} of the rows repeat an earlier {row}: if they are copies, they count for more than "
+            f"{found.repeated:.1%} of the rows repeat an earlier {row}: if they are copies, they count for more than "
             "they say and may stand on both sides of a split; remove them, or give them weights."
         )
-    if found.get("shared", 0.0) > SHARED:
-        yield f"{found['shared']:.1%} of the test rows have the very {row} of a calibration row: a leak, if they are copies."
+    if (found.shared or 0.0) > SHARED:
+        yield f"{found.shared:.1%} of the test rows have the very {row} of a calibration row: a leak, if they are copies."
 
 
-def shifted(found: dict[str, Any], words: dict[str, str]) -> Iterator[Any]:
+def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
     """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the calibrator was fitted)."""
     for key, what in words.items():
-        shift = found.get(key)
-        if shift is not None and shift["named"]:
+        shift = getattr(found, key)
+        if shift is not None and shift.named:
             yield (
-                f"{what} than where the calibrator was fitted (distance {shift['distance']:.2f}, p = {shift['p_value']:.2g}): "
+                f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p = {shift.p_value:.2g}): "
                 "a calibration holds for rows like those it was fitted on."
             )
 
@@ -67,54 +68,48 @@ def small(n: float) -> Iterator[Any]:
         yield f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would settle more."
 
 
-def _counts(record):
-    return np.bincount(record.labels, weights=record.weight, minlength=record.n_classes)
-
-
-def _absent(record):
-    missing = np.flatnonzero(_counts(record) == 0)
+def _absent(counts):
+    missing = np.flatnonzero(counts.labels == 0)
     if len(missing):
-        yield f"{_classes(record, missing)} never occurs among the true labels; nothing here speaks for it."
+        yield f"{_classes(counts, missing)} never occurs among the true labels; nothing here speaks for it."
 
 
-def _sparse(record):
-    counts = _counts(record)
-    few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
+def _sparse(counts):
+    n = counts.labels
+    few = np.flatnonzero((n > 0) & (n < FEW_ROWS))
     if len(few):
-        few = few[np.argsort(counts[few], kind="stable")]
-        named = ", ".join(f"{record.classes[k]} ({counts[k]:,.0f})" for k in few[:5])
+        few = few[np.argsort(n[few], kind="stable")]
+        named = ", ".join(f"{counts.classes[k]} ({n[k]:,.0f})" for k in few[:5])
         more = f" and {len(few) - 5} more" if len(few) > 5 else ""
         yield (
-            f"{len(few)} of {record.n_classes} classes have fewer than {FEW_ROWS} rows: {named}{more}. "
+            f"{len(few)} of {len(n)} classes have fewer than {FEW_ROWS} rows: {named}{more}. "
             "Their own numbers may be chance; collect more before acting on them."
         )
 
 
-def _unpredicted(record):
-    counts = _counts(record)
-    never = np.flatnonzero((np.bincount(record.predicted, minlength=record.n_classes) == 0) & (counts > 0))
+def _unpredicted(counts):
+    never = np.flatnonzero((counts.predicted[:, 0] == 0) & (counts.labels > 0))
     if len(never):
-        yield f"{_classes(record, never)} occurs but is never predicted."
+        yield f"{_classes(counts, never)} occurs but is never predicted."
 
 
-def _majority(record):
-    counts = _counts(record)
-    share = counts.max() / counts.sum()
+def _majority(counts):
+    share = counts.labels.max() / counts.labels.sum()
     if share > 0.9:
         yield (
-            f"{share:.0%} of the rows are of class {record.classes[int(counts.argmax())]}: "
+            f"{share:.0%} of the rows are of class {counts.classes[int(counts.labels.argmax())]}: "
             "accuracy and ECE mostly describe that class; look at the others one by one."
         )
 
 
-def _certain(record):
-    wrong = (record.confidence >= 1.0) & (record.correct == 0.0)
-    if wrong.any():
-        yield f"{record.weights[wrong].sum():,.0f} predictions were given with probability exactly 1 and are wrong."
+def _certain(counts):
+    wrong = counts.confidence.sums[counts.confidence.values >= 1.0, 2].sum()
+    if wrong > 0.0:
+        yield f"{wrong:,.0f} predictions were given with probability exactly 1 and are wrong."
 
 
-def _classes(record, which):
+def _classes(counts, which):
     if len(which) == 1:
-        return f"Class {record.classes[which[0]]}"
-    named = ", ".join(str(record.classes[k]) for k in which[:5])
+        return f"Class {counts.classes[which[0]]}"
+    named = ", ".join(str(counts.classes[k]) for k in which[:5])
     return f"Each of {len(which)} classes ({named}{', ...' if len(which) > 5 else ''})"

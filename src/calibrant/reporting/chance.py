@@ -1,44 +1,51 @@
 """What a perfectly calibrated model would show on the same rows, by chance alone."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibrant._kernels import bins
 from calibrant._kernels.null_draws import null_generator
+from calibrant.contracts.columns import Known
 
 if TYPE_CHECKING:
-    from calibrant.predictions import Predictions
+    from calibrant.reporting.states import Seen
 
-__all__ = ["chance_error"]
+__all__ = ["Chance", "chance_error"]
 
 DRAWS = 2e7
 
 
-def chance_error(
-    record: "Predictions", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0
-) -> dict[str, float]:
+@dataclass(frozen=True)
+class Chance(Known):
+    """An error observed, and its mean and high quantile where the predictions are perfect.
+
+    With the share of draws at least as large as the one observed, or whether that is beyond the high one.
+    """
+
+    observed: float
+    mean: float
+    high: float
+    p_value: float | None = None
+    beyond: bool | None = None
+
+
+def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0) -> Chance:
     """Top-label calibration error when every prediction is right with exactly its confidence.
 
-    Outcomes are drawn from the confidences themselves; a row of weight w is drawn w times (rounded, at least once).
-
-    Returns
-    -------
-    dict
-        mean and high (the ``level`` quantile) of the error by chance; observed; p_value, the share of draws at least as large.
+    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w times (rounded, at least once).
+    "High" is the ``level`` quantile.
     """
+    record, sums, total = seen.rows, seen.counts.bins[n_bins], seen.counts.total[0]
     confidence, weight = record.confidence, record.weights
     index = bins.equal_width_index(confidence, n_bins, record.resolution)
-    total = weight.sum()
-    sums = bins.grouped_sums(index, n_bins, [confidence, record.correct], record.weight)
     observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)
     rng = null_generator(random_state)
     count = int(np.clip(DRAWS / len(record), 100, n_resamples))
     drawn = np.array([_draw(rng, index, n_bins, confidence, weight, sums[:, 1]) for _ in range(count)]) / total
-    return {
-        "observed": observed, "mean": float(drawn.mean()), "high": float(np.quantile(drawn, level)),
-        "p_value": float((1 + (drawn >= observed).sum()) / (1 + count)),
-    }  # fmt: skip
+    p_value = float((1 + (drawn >= observed).sum()) / (1 + count))
+    return Chance(observed, float(drawn.mean()), float(np.quantile(drawn, level)), p_value)
 
 
 def _draw(rng, index, n_bins, confidence, weight, expected):

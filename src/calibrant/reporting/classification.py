@@ -1,22 +1,27 @@
 """What a report on predictions of classes has of its own."""
 
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from calibrant import metrics
 from calibrant.compare.scores import Measure
+from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
+from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
+from calibrant.metrics.probability.calibration_error_bound import bound_of_sums
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
-from calibrant.reporting.evidence import confidence, latent, signals
+from calibrant.reporting.curves import Confusion
+from calibrant.reporting.evidence import Confidence, confidence, latent, signals
 from calibrant.reporting.quality import quality
-from calibrant.reporting.regions import by_region, class_table, confidence_gaps, confidence_sums
+from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums
+from calibrant.reporting.states import Seen
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
 
@@ -32,8 +37,6 @@ KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *RANKING)}
 BOOTSTRAP_BUDGET = 4e8
 #: The rankings sort the rows in each resample.
 RANKING_RESAMPLES = 200
-#: Classes whose curves are drawn: a page of a thousand would help nobody.
-DRAWN_CLASSES = 12
 
 
 def read_rows(
@@ -96,31 +99,74 @@ def _data(record, names):
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Bound:
+    """The upper limit of the binned error that fails one time in 20, whatever the distribution: rows not fitted on, bins fixed before."""
+
+    error: float
+    slack: float
+    bound: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """After calibration only where the calibrator has not seen the rows: folds that share their rows are not independent."""
+
+    n_bins: int
+    before: Bound
+    after: Bound | None
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The predicted classes, the worst first, before or after calibration."""
+
+    of: str
+    rows: list[Place]
+
+
+@dataclass(frozen=True)
+class Sections:
+    """What only a report on classes shows; most of it {"before", "after": ...}, that after None where nothing was calibrated."""
+
+    bound: Bounds
+    binned: dict[str, Any]
+    histograms: dict[str, Any]
+    curves: dict[str, Any]
+    corp: dict[str, Any]
+    risk: dict[str, Any]
+    equal_mass: dict[str, Any]
+    confusion: Confusion
+    classes: Classes
+    class_curves: dict[str, ReliabilityCurve]
+    regions: list[Place]
+    confidence: Confidence | None
+    signals: list[SignalAccuracy]
+    latent: dict[str, Any] | None
+
+
 def _sections(found, asked, used):
     before, shown, n_bins, level, seed = found.before, found.shown, asked.n_bins, asked.level, asked.random_state
-    rows, binned = class_table(shown, level), found.both(lambda r: curves.binned(r, n_bins, level))
-    return {
-        "bound": _bounds(found, n_bins), "binned": binned, "histograms": found.both(curves.histogram),
-        "curves": {when: None if one is None else one[str(n_bins)]["curve"] for when, one in binned.items()},
-        "corp": found.both(lambda r: curves.corp(r, level, seed)), "risk": found.both(lambda r: curves.risk(r, level)),
-        "equal_mass": found.both(lambda r: curves.equal_mass(r, n_bins, level)), "confusion": curves.confusion(shown),
-        "classes": {"of": "before" if shown is before else "after", "rows": rows},
-        "class_curves": curves.of_classes(shown, [row["class"] for row in rows[:DRAWN_CLASSES]], level),
-        "regions": by_region(shown, shown.confidence, confidence_sums, confidence_gaps, level),
-        "confidence": confidence(used, before, found.evaluation), "signals": signals(used, before, level, seed),
-        "latent": latent(used, before, level),
-    }  # fmt: skip
-
-
-def _bounds(found, n_bins):
-    """Of the calibrated rows only where the calibrator has not seen them: folds that share their rows are not independent."""
-    after = curves.bound(found.after, n_bins) if found.evaluation == "held-out" else None
-    return {"n_bins": n_bins, "before": curves.bound(found.before, n_bins), "after": after}
+    binned = found.both(lambda seen: curves.binned(curves.in_width(seen.counts, level)))
+    bounds = found.both(lambda seen: Bound(*astuple(bound_of_sums(seen.counts.bins[n_bins]))[:4]))
+    return Sections(
+        bound=Bounds(n_bins, bounds["before"], bounds["after"] if found.evaluation == "held-out" else None), binned=binned,
+        histograms=found.both(lambda seen: curves.histogram(seen.counts)),
+        curves={when: None if one is None else one[str(n_bins)].curve for when, one in binned.items()},
+        corp=found.both(lambda seen: curves.corp(seen, level, seed)), risk=found.both(lambda seen: curves.risk(seen.counts, level)),
+        equal_mass=found.both(lambda seen: curves.in_mass(seen, level)[n_bins]), confusion=curves.confusion(shown.counts),
+        classes=Classes("before" if shown is before else "after", shown.table), class_curves=curves.of_classes(shown, level),
+        regions=by_region(shown.regions, confidence_gaps(shown.region_sums, level)),
+        confidence=confidence(used, before.rows, found.evaluation), signals=signals(used, before.rows, level, seed),
+        latent=latent(used, before.rows, level),
+    )  # fmt: skip
 
 
 CLASSIFICATION = Task(
     name="classification", n_bins=15, resamples_all=True, read=read_rows, read_test=read_test, data=_data, measures=measures,
-    quality=quality, cautions=cautions, sums=confidence_sums, gaps=confidence_gaps, verdict=verdict, sections=_sections,
-    chance=lambda r, asked: chance_error(r, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state),
+    seen=lambda record, asked: Seen.of([record], asked.n_bins, asked.level), quality=quality, cautions=cautions, sums=confidence_sums,
+    gaps=confidence_gaps, verdict=verdict, sections=_sections,
+    chance=lambda seen, asked: chance_error(seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state),
     overall=lambda verdicts: next(iter(verdicts.values())), said=lambda r: (r.confidence, r.correct),
 )  # fmt: skip

@@ -1,112 +1,116 @@
-"""The curves of a report as plain columns, thinned so that a page stays small whatever the number of rows."""
+"""The curves of a report on classes from what is seen of the rows, thinned so that a page stays small whatever their number."""
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels import intervals
-from calibrant._kernels.risk_coverage import risk_coverage
-from calibrant.metrics import calibration_error_bound
-from calibrant.metrics.curves.confidence_histogram import confidence_histogram
-from calibrant.metrics.curves.gain_curve import gain_curve
-from calibrant.metrics.curves.isotonic_curve import isotonic_curve
-from calibrant.metrics.curves.reliability_curve import pair_curve, reliability_curve
+from calibrant._kernels.bins import equal_width_edges
+from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
+from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
+from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
+from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, curve_of_sums
+from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_curve
+from calibrant.predictions import Predictions
+from calibrant.reporting.states import Counts, Seen
 
-__all__ = ["BIN_COUNTS", "binned", "bound", "confusion", "corp", "equal_mass", "gain", "histogram", "of_classes", "risk"]
+__all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "risk"]
 
-#: What the slider of the page can show, beside the number asked for.
-BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
 POINTS = 120
 DRAWS = 2e6
 CONFUSION_CLASSES = 20
 CONFUSED_PAIRS = 20
 
 
-def equal_mass(record: Any, n_bins: int, level: float) -> dict[str, list[float]]:
-    """Of the top label, in bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
-    return reliability_curve.of(record, n_bins=n_bins, strategy="mass", level=level).to_dict()
+@dataclass(frozen=True)
+class Binned:
+    """A reliability curve in bins of equal width, and its calibration error."""
+
+    ece: float
+    curve: ReliabilityCurve
 
 
-def histogram(record: Any) -> dict[str, list[float]]:
-    """Right and wrong predictions by confidence."""
-    return confidence_histogram.of(record).to_dict()
+@dataclass(frozen=True)
+class Confused:
+    """Rows of one class predicted as another, and their shares of either."""
+
+    true: str
+    predicted: str
+    n: float
+    of_true: float
+    of_predicted: float
 
 
-def binned(record: Any, n_bins: int, level: float, strategy: str = "width") -> dict[str, dict[str, Any]]:
-    """The reliability curve and its calibration error for each number of bins of equal width, or mass: {number: {"ece", "curve"}}."""
-    found = {}
-    for count in sorted({*BIN_COUNTS, n_bins}):
-        curve = reliability_curve.of(record, n_bins=count, strategy=strategy, level=level).to_dict()
-        n, gap = np.array(curve["n"]), np.array(curve["confidence"]) - np.array(curve["accuracy"])
-        found[str(count)] = {"ece": float(n @ np.abs(gap) / n.sum()), "curve": curve}
-    return found
+@dataclass(frozen=True)
+class Confusion:
+    """Rows by true (rows) and predicted class (columns), None beyond 20 classes, and the 20 largest confusions."""
+
+    classes: list[str] | None
+    counts: list[list[float]] | None
+    pairs: list[Confused]
 
 
-def of_classes(record: Any, names: Sequence[str], level: float, n_bins: int = 10) -> dict[str, dict[str, list[float]]]:
-    """{class: its probability's reliability curve} for the classes named as text."""
-    text = [str(c) for c in record.classes]
-    found = {}
-    for name in names:
-        k = text.index(name)
-        score, hit = record.probabilities[:, k], (record.labels == k).astype(np.float64)
-        found[name] = pair_curve(score, hit, record.weight, record.resolution, n_bins=n_bins, level=level).to_dict()
-    return found
+def in_width(counts: Counts, level: float) -> dict[int, ReliabilityCurve]:
+    """By number of bins of equal width."""
+    return {count: _in_width(sums, level) for count, sums in counts.bins.items()}
 
 
-def corp(record: Any, level: float, random_state: int) -> dict[str, list[float]]:
-    """The isotonic curve with its band, at up to 120 confidences."""
-    draws = int(np.clip(DRAWS / len(record), 20, 100))
-    return _thin(isotonic_curve.of(record, level=level, n_draws=draws, random_state=random_state).to_dict())
+def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
+    """By number of bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
+    return {count: curve_of_sums(sums, cut.lower, cut.upper, level=level) for count, (cut, sums) in seen.mass.items()}
 
 
-def risk(record: Any, level: float) -> dict[str, list[float]]:
+def histogram(counts: Counts, n_bins: int = 20) -> ConfidenceHistogram:
+    """Right and wrong predictions by confidence; ``n_bins`` is one of ``BIN_COUNTS``."""
+    n, _, right = counts.bins[n_bins].T
+    edges = equal_width_edges(n_bins)
+    return ConfidenceHistogram(edges[:-1], edges[1:], right, n - right)
+
+
+def binned(found: dict[int, ReliabilityCurve]) -> dict[str, Binned]:
+    """Curves by number of bins, each with its error."""
+    return {
+        str(count): Binned(float(curve.n.copy() @ np.abs(curve.confidence - curve.accuracy) / curve.n.sum()), curve)
+        for count, curve in found.items()
+    }
+
+
+def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
+    """{class: its probability's reliability curve} for the classes drawn."""
+    return {place.where["class"]: _in_width(sums, level) for place, sums in zip(seen.table, seen.class_sums, strict=False)}
+
+
+def _in_width(sums, level):
+    edges = equal_width_edges(len(sums))
+    return curve_of_sums(sums, edges[:-1], edges[1:], level=level)
+
+
+def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
+    """The isotonic curve at up to 120 confidences, with its band, which is drawn from the rows."""
+    score, (n, right, _) = seen.counts.confidence.values, seen.counts.confidence.sums.T
+    draws = int(np.clip(DRAWS / len(seen.rows), 20, 100))
+    band = isotonic_band(seen.rows.confidence, seen.rows.weights, level, draws, random_state)
+    return IsotonicCurve(score, n, isotonic_fit(right / n, n), *band).thinned(POINTS)
+
+
+def risk(counts: Counts, level: float) -> RiskCoverageCurve:
     """The share wrong among the most confident, for up to 120 shares."""
-    confidence, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
-    low, high = intervals.wilson(wrong, covered, level)
-    columns = {"confidence": confidence, "coverage": covered / covered[-1], "risk": wrong / covered, "low": low, "high": high}
-    return _thin({name: values.tolist() for name, values in columns.items()})
+    n, _, wrong = counts.confidence.sums[::-1].cumsum(axis=0).T
+    return risk_curve(counts.confidence.values[::-1], n, wrong, level).thinned(POINTS)
 
 
-def gain(record: Any, level: float) -> dict[str, list[float]] | None:
+def gain(rows: Predictions, level: float) -> GainCurve | None:
     """The share of the events found among the highest risks, for up to 120 shares; None without events."""
-    return _thin(gain_curve.of(record, level=level).to_dict()) if record.correct.any() else None
+    return gain_curve.of(rows, level=level).thinned(POINTS) if rows.correct.any() else None
 
 
-def _thin(columns):
-    count = len(next(iter(columns.values())))
-    rows = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
-    return {name: [values[i] for i in rows] for name, values in columns.items()}
-
-
-def confusion(record: Any) -> Any:
-    """Rows by true and predicted class: all cells of up to 20 classes, otherwise the 20 largest confusions.
-
-    Returns
-    -------
-    dict
-        classes and counts (rows: true class, columns: predicted), each None beyond 20 classes; pairs: true, predicted, n,
-        of_true and of_predicted, the shares of either, largest first.
-    """
-    K = record.n_classes
-    counts = np.bincount(record.labels * K + record.predicted, weights=record.weights, minlength=K * K).reshape(K, K)
-    true, predicted = counts.sum(axis=1), counts.sum(axis=0)
-    wrong = counts - np.diag(np.diag(counts))
+def confusion(counts: Counts) -> Confusion:
+    """Which classes are taken for which others."""
+    table, names = counts.confusion, [str(c) for c in counts.classes]
+    true, predicted = table.sum(axis=1), table.sum(axis=0)
+    wrong = table - np.diag(np.diag(table))
     flat = np.argsort(-wrong, axis=None, kind="stable")[:CONFUSED_PAIRS]
     pairs = [
-        {
-            "true": str(record.classes[i]), "predicted": str(record.classes[j]), "n": float(wrong[i, j]),
-            "of_true": float(wrong[i, j] / true[i]), "of_predicted": float(wrong[i, j] / predicted[j]),
-        }
+        Confused(names[i], names[j], float(wrong[i, j]), float(wrong[i, j] / true[i]), float(wrong[i, j] / predicted[j]))
         for i, j in zip(*np.unravel_index(flat, wrong.shape), strict=True) if wrong[i, j] > 0
     ]  # fmt: skip
-    small = K <= CONFUSION_CLASSES
-    return {
-        "classes": [str(c) for c in record.classes] if small else None, "counts": counts.tolist() if small else None, "pairs": pairs,
-    }  # fmt: skip
-
-
-def bound(record: Any, n_bins: int) -> dict[str, float]:
-    """The upper limit of the binned error that fails one time in 20, whatever the distribution: rows not fitted on, bins fixed before."""
-    found = calibration_error_bound.of(record, n_bins=n_bins)
-    return {"error": found.error, "slack": found.slack, "bound": found.bound, "delta": found.delta}
+    return Confusion(names, table.tolist(), pairs) if len(names) <= CONFUSION_CLASSES else Confusion(None, None, pairs)

@@ -1,5 +1,6 @@
 """Calibration over time: by day (or hour, week, month, year), all rows together and by group, with the alarm for a change."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,13 +8,15 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord
+from calibrant.monitoring.advice import Advice
+from calibrant.monitoring.drift_curve import DriftCurve
 from calibrant.monitoring.monitor import CalibrationMonitor
 from calibrant.predictions import Predictions
 
 if TYPE_CHECKING:
     from calibrant.groups import Groups
 
-__all__ = ["EVERY", "drift", "read_times"]
+__all__ = ["EVERY", "Drift", "Times", "drift", "read_times"]
 
 #: Units of time, from the finest, as NumPy has them; its weeks begin on a Thursday, so weeks are counted in days.
 EVERY = {"hour": "h", "day": "D", "week": "D", "month": "M", "year": "Y"}
@@ -24,8 +27,48 @@ GROUPS = 8
 BINS = 15
 
 
-def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> dict[str, Any] | None:
-    """The bucket of time of each row of the record: starts (text, ascending), index (n,) and unit; None for None."""
+@dataclass(frozen=True)
+class Times:
+    """The buckets of time, ascending, and that of each row, (n,)."""
+
+    starts: list[str]
+    index: np.ndarray
+    unit: str
+
+
+@dataclass(frozen=True)
+class DatedAdvice(Advice):
+    """With the time of the alarm, or None."""
+
+    alarm_time: Any
+
+
+@dataclass(frozen=True)
+class GroupDrift:
+    """One group, watched by itself."""
+
+    group: str
+    curve: DriftCurve
+    advice: DatedAdvice | None
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The calibration over time, before and after; ``of`` says which of them the advice and the groups are about.
+
+    The advice is None for weighted rows, whose copies would raise false alarms; groups with an alarm come first, then the largest.
+    """
+
+    every: str
+    of: str
+    before: DriftCurve
+    after: DriftCurve | None
+    advice: DatedAdvice | None
+    groups: list[GroupDrift]
+
+
+def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> Times | None:
+    """The bucket of time of each row of the record; None for None."""
     if times is None:
         return None
     if every != "auto" and every not in EVERY:
@@ -37,7 +80,7 @@ def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> 
     seconds = seconds if record.kept is None else seconds[record.kept]
     unit = _shortest(seconds) if every == "auto" else every
     starts, index = np.unique(_starts(seconds, unit), return_inverse=True)
-    return {"starts": starts.astype(str).tolist(), "index": index, "unit": unit}
+    return Times(starts.astype(str).tolist(), index, unit)
 
 
 def _seconds(times):
@@ -69,33 +112,23 @@ def _starts(seconds, unit):
     return (days - (days + 3) % 7).astype("datetime64[D]")
 
 
-def drift(
-    times: dict[str, Any] | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None
-) -> dict[str, Any] | None:
+def drift(times: Times | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None) -> Drift | None:
     """The calibration error of each bucket with its interval, and whether the calibration has changed.
 
     Parameters
     ----------
-    times : dict from ``read_times``, or None
+    times : Times, or None
     pairs : {"before", "after": ((n,) probability said, (n,) whether it happened)}; that after may be None
     watched : "before" or "after": which of them the alarm and the groups are about
     weight : (n,), or None
     groups : Groups, optional
-
-    Returns
-    -------
-    dict or None
-        every, of (what is watched), before and after (columns of the DriftCurve), advice (decision, reason, ...; None for weighted
-        rows, whose copies would raise false alarms) and groups: a list of group, curve and advice, alarms first, then the largest.
     """
     if times is None:
         return None
     monitors = {name: None if pair is None else _watch(times, pair, weight) for name, pair in pairs.items()}
-    found = {name: None if one is None else one.curve().to_dict() for name, one in monitors.items()}
-    return {
-        "every": times["unit"], "of": watched, **found, "advice": _advice(monitors[watched], weight),
-        "groups": [] if groups is None else _by_group(times, pairs[watched], weight, groups),
-    }  # fmt: skip
+    after = None if monitors["after"] is None else monitors["after"].curve()
+    by_group = [] if groups is None else _by_group(times, pairs[watched], weight, groups)
+    return Drift(times.unit, watched, monitors["before"].curve(), after, _advice(monitors[watched], weight), by_group)
 
 
 def _watch(times, pair, weight, rows=slice(None)):
@@ -103,9 +136,9 @@ def _watch(times, pair, weight, rows=slice(None)):
     said, happened = (values[rows] for values in pair)
     weight = None if weight is None else weight[rows]
     bins = equal_width_index(said, BINS)
-    sums = grouped_sums(times["index"][rows] * BINS + bins, len(times["starts"]) * BINS, [said, happened], weight)
+    sums = grouped_sums(times.index[rows] * BINS + bins, len(times.starts) * BINS, [said, happened], weight)
     monitor = CalibrationMonitor(n_bins=BINS)
-    for start, part in zip(times["starts"], sums.reshape(-1, BINS, 3), strict=True):
+    for start, part in zip(times.starts, sums.reshape(-1, BINS, 3), strict=True):
         if part[:, 0].any():
             # Sums of shares may pass that of the rows by a rounding.
             monitor.update_sums(np.minimum(part, part[:, :1]), time=start)
@@ -113,7 +146,7 @@ def _watch(times, pair, weight, rows=slice(None)):
 
 
 def _advice(monitor, weight):
-    return None if weight is not None else {**monitor.advice().to_dict(), "alarm_time": monitor.alarm_time_}
+    return None if weight is not None else DatedAdvice(**vars(monitor.advice()), alarm_time=monitor.alarm_time_)
 
 
 def _by_group(times, pair, weight, groups):
@@ -121,5 +154,5 @@ def _by_group(times, pair, weight, groups):
     found = []
     for g in np.argsort(-np.bincount(which, weights=weight), kind="stable")[:GROUPS]:
         monitor = _watch(times, pair, weight, np.flatnonzero(which == g))
-        found.append({"group": texts[g], "curve": monitor.curve().to_dict(), "advice": _advice(monitor, weight)})
-    return sorted(found, key=lambda row: row["advice"] is None or row["advice"]["decision"] == "leave")
+        found.append(GroupDrift(texts[g], monitor.curve(), _advice(monitor, weight)))
+    return sorted(found, key=lambda row: row.advice is None or row.advice.decision == "leave")

@@ -1,11 +1,12 @@
 """What a report shows of the evidence behind confidences: label stability, separation, and the latent function of a Gaussian process."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calibrant.confidence.confidence_curve import confidence_curve
-from calibrant.confidence.signal_accuracy import accuracy_over
+from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidencePoints, confidence_curve
+from calibrant.confidence.signal_accuracy import SignalAccuracy, accuracy_over
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
@@ -24,39 +25,35 @@ TICKS = 200
 CURVE_POINTS = 201
 
 
-def confidence(calibrator: Any, record: Any, evaluation: str) -> dict[str, Any] | None:
-    """Its confidence over the score for all rows, with the densities of right and wrong ones.
+@dataclass(frozen=True)
+class Confidence:
+    """A calibrator's confidence over the score; ``in_sample``: it was fitted on the rows shown, as it is unless they were held out."""
 
-    Returns
-    -------
-    dict or None
-        points, bars, cloud, n, right, wrong, and in_sample: whether it was fitted on the rows shown, as it is unless they were held out.
-    """
+    points: ConfidencePoints
+    bars: ConfidenceBars
+    cloud: bool
+    n: float
+    right: float
+    wrong: float
+    in_sample: bool
+
+
+def confidence(calibrator: Any, record: Any, evaluation: str) -> Confidence | None:
+    """Its confidence over the score for all rows, with the densities of right and wrong ones."""
     if calibrator is None or (calibrator.tags.uses_features and record.X is None):
         return None
     curve = confidence_curve.of(record, calibrator)
     if curve is None:
         return None
-    points = curve.points.to_dict()
-    count = len(points["score"])
-    kept = np.unique(np.linspace(0, count - 1, min(count, CURVE_POINTS)).round().astype(int))
-    points = {name: [values[i] for i in kept] for name, values in points.items()}
-    numbers = {"n": curve.n, "right": curve.right, "wrong": curve.wrong, "in_sample": evaluation != "held-out"}
-    return {"points": points, "bars": curve.bars.to_dict(), "cloud": curve.cloud, **numbers}
+    shown, numbers = curve.points.thinned(CURVE_POINTS), (curve.cloud, curve.n, curve.right, curve.wrong)
+    return Confidence(shown, curve.bars, *numbers, evaluation != "held-out")
 
 
-def signals(calibrator: Calibrator | None, record: Predictions, level: float, random_state: int) -> list[dict[str, Any]]:
-    """The share right over label stability (three classes or more), and over separation where features and a training set are known.
-
-    Returns
-    -------
-    list of dict
-        name, bins and fits, the columns of :class:`~calibrant.confidence.signal_accuracy.SignalAccuracy`.
-    """
+def signals(calibrator: Calibrator | None, record: Predictions, level: float, random_state: int) -> list[SignalAccuracy]:
+    """The share right over label stability (three classes or more), and over separation where features and a training set are known."""
     if len(record) > MOST_ROWS:
         record = record.take(np.sort(np.random.default_rng(random_state).permutation(len(record))[:MOST_ROWS]))
-    found = [accuracy_over(signal, record, level=level) for signal in (_stability(record), _separation(calibrator, record)) if signal]
-    return [{"name": one.name, "bins": one.bins.to_dict(), "fits": one.fits.to_dict()} for one in found]
+    return [accuracy_over(signal, record, level=level) for signal in (_stability(record), _separation(calibrator, record)) if signal]
 
 
 def _stability(record):

@@ -1,43 +1,68 @@
 """Where predictions are still wrong: by class, by group, by region, the worst first; from sums that may come from anywhere."""
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.intervals import wilson
 
-__all__ = ["by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums", "worst_first"]
+if TYPE_CHECKING:
+    from calibrant.reporting.states import Counts, Cut
+
+__all__ = ["Gap", "Place", "by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums", "worst_first"]
 
 REGIONS = 10
 
 
-def by_group(rows: Any, texts: Any) -> list[dict[str, Any]]:
-    """The rows, one a group, with its name."""
-    return worst_first({"group": text, **row} for text, row in zip(texts, rows, strict=True))
+@dataclass(frozen=True)
+class Gap:
+    """Rows, and how far their confidence is above their accuracy, with an interval; None where no row is."""
+
+    rows: float
+    accuracy: float | None = None
+    confidence: float | None = None
+    gap: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-def by_region(record: Any, values: Any, sums: Any, gaps: Any, level: float, n_regions: Any = REGIONS) -> list[dict[str, Any]]:
-    """One row for each region of equal weight by ``values``, (n,), with its ends ``from`` and ``to``.
+@dataclass(frozen=True)
+class Place:
+    """Where the rows are (a group, a class, a region by its ends), and their gap: of classes a Gap, of other tasks one of their own."""
 
-    ``sums`` and ``gaps`` are those of a :class:`~calibrant.reporting.task.Task`.
-    """
-    index = equal_mass_groups(values, n_regions, record.weight)
-    count = int(index.max()) + 1
-    first, last = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(first, index, values)
-    np.maximum.at(last, index, values)
-    rows = gaps(sums(record, index, count), level)
-    return worst_first({"from": float(a), "to": float(b), **row} for a, b, row in zip(first, last, rows, strict=True))
+    where: dict[str, Any]
+    found: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """In one."""
+        return {**self.where, **vars(self.found)}
 
 
-def class_table(record: Any, level: float) -> list[dict[str, Any]]:
-    """Per predicted class: class, n (rows truly of it), predicted (rows predicted as it), accuracy, confidence, gap, low, high."""
-    true = np.bincount(record.labels, weights=record.weight, minlength=record.n_classes).astype(np.float64)
-    rows = confidence_gaps(confidence_sums(record, record.predicted, record.n_classes), level)
-    return worst_first(
-        {"class": str(record.classes[k]), "n": float(true[k]), "predicted": row.pop("rows"), **row} for k, row in enumerate(rows)
-    )
+class PredictedPlace(Place):
+    """A class, whose rows are those predicted as it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """With the rows so called."""
+        return {"predicted" if name == "rows" else name: value for name, value in super().to_dict().items()}
+
+
+def by_group(rows: Any, texts: Any) -> list[Place]:
+    """The gaps, one a group, with its name."""
+    return worst_first(Place({"group": text}, row) for text, row in zip(texts, rows, strict=True))
+
+
+def by_region(cut: "Cut", rows: Any) -> list[Place]:
+    """The gaps, one a region of equal weight (see :class:`~calibrant.reporting.states.Cut`), with its ends ``from`` and ``to``."""
+    return worst_first(Place({"from": float(a), "to": float(b)}, row) for a, b, row in zip(cut.lower, cut.upper, rows, strict=True))
+
+
+def class_table(counts: "Counts", level: float) -> list[Place]:
+    """Per predicted class: n (rows truly of it), predicted (rows predicted as it), and their gap."""
+    rows = confidence_gaps(counts.predicted, level)
+    return worst_first(PredictedPlace({"class": str(counts.classes[k]), "n": float(counts.labels[k])}, row) for k, row in enumerate(rows))
 
 
 def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
@@ -45,27 +70,21 @@ def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
     return grouped_sums(index, count, [record.correct, record.confidence], record.weight)
 
 
-def confidence_gaps(sums: np.ndarray, level: float) -> list[dict[str, Any]]:
-    """rows, accuracy, confidence, gap = confidence - accuracy, and low, high of the gap; None where no row is."""
+def confidence_gaps(sums: np.ndarray, level: float) -> list[Gap]:
+    """One a row of sums, (count, 3)."""
     n, right, total = sums.T
     low, high = wilson(right, n, level)
     safe = np.where(n > 0, n, 1.0)
     accuracy, confidence = right / safe, total / safe
-    names = ("accuracy", "confidence", "gap", "low", "high")
     columns = np.column_stack([accuracy, confidence, confidence - accuracy, confidence - high, confidence - low])
-    return [
-        {"rows": float(n[k]), **(dict(zip(names, columns[k].tolist(), strict=True)) if n[k] > 0 else dict.fromkeys(names))}
-        for k in range(len(n))
-    ]
+    return [Gap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else Gap(0.0) for k in range(len(n))]
 
 
-def worst_first(rows: Any) -> list[dict[str, Any]]:
+def worst_first(places: Iterable[Place]) -> list[Place]:
     """Those first whose gap's interval lies farthest from 0, so that a class of three rows does not lead by luck; last those without."""
-    return sorted(rows, key=_badness, reverse=True)
+    return sorted(places, key=_badness, reverse=True)
 
 
-def _badness(row):
-    if row["gap"] is None:
-        return (-1.0, 0.0)
-    outside = max(row["low"], -row["high"], 0.0)
-    return (outside, abs(row["gap"]))
+def _badness(place):
+    row = place.found
+    return (-1.0, 0.0) if row.gap is None else (max(row.low, -row.high, 0.0), abs(row.gap))

@@ -156,15 +156,15 @@ def _measured(task, compared, asked, n_resamples):
 
 
 def _part(task, found, scores, name, method, asked, used):
-    before, shown = found.before, found.shown
-    quality, chance = task.quality(before, found.calibration), task.chance(before, asked)
+    before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked))
+    quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
     of, groups = "before" if shown is before else "after", asked.groups
     return Part(
-        name=name, quality=quality, cautions=task.cautions(before, quality), chance=chance,
+        name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
         groups=None if groups is None else by_group(task.gaps(task.sums(shown, groups.index, len(groups)), asked.level), groups.texts),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups), scores=scores,
-        sections=task.sections(found, asked, used),
+        sections=task.sections(seen, asked, used),
     )  # fmt: skip
 
 

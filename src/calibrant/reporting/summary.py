@@ -8,7 +8,10 @@ from calibrant.compare.before_after import Compared
 from calibrant.compare.choice import Choice
 from calibrant.compare.given import shown_name
 from calibrant.compare.scores import Score
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Known, plain
+from calibrant.reporting.chance import Chance
+from calibrant.reporting.drift import Drift
+from calibrant.reporting.regions import Place
 
 __all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
 
@@ -21,7 +24,7 @@ class Method:
     """What the calibrator is and how its numbers came about."""
 
     name: str
-    kind: str
+    class_: str
     status: str | None
     evaluation: str
     n_splits: int | None
@@ -34,10 +37,6 @@ class Method:
         return cls(
             name or shown_name(one), type(one).__name__, getattr(one, "status_", None), found.evaluation, found.n_splits, found.n_fit
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """With "class", which no attribute can be called, for the kind."""
-        return {"class" if name == "kind" else name: value for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -57,24 +56,24 @@ class Verdict:
 class Part:
     """All that is said of one output; of classes, of all rows (name None).
 
-    ``of`` says whose faults are looked for, "before" or "after"; ``sections`` holds what only reports of the task have.
+    ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what only reports of the task have.
     """
 
     name: str | None
-    quality: dict[str, Any]
+    quality: Known
     cautions: list[str]
-    chance: dict[str, Any]
+    chance: Chance | dict[str, Chance]
     verdict: Verdict
     of: str
-    groups: list[dict[str, Any]] | None
-    drift: dict[str, Any] | None
+    groups: list[Place] | None
+    drift: Drift | None
     scores: list[Score]
-    sections: dict[str, Any]
+    sections: Any
 
     def to_dict(self) -> dict[str, Any]:
         """Its sections beside the rest; the scores are not among them."""
         left_out = ("sections", "scores", *(("name",) if self.name is None else ()))
-        return {**{name: value for name, value in vars(self).items() if name not in left_out}, **self.sections}
+        return {**{name: value for name, value in vars(self).items() if name not in left_out}, **vars(self.sections)}
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Summary:
         named = [part for part in self.parts if part.name is not None]
         said = {"outputs": [part.to_dict() for part in named]} if named else self.parts[0].to_dict()
         metrics = [{**vars(score), **({} if part.name is None else {"output": part.name})} for part in self.parts for score in part.scores]
-        own = {**vars(self), "calibrator": self.calibrator.to_dict(), "metrics": metrics}
+        own = {**vars(self), "metrics": metrics}
         own.pop("parts")
         # The verdict and the cautions are those of all outputs.
         return plain({"schema": SCHEMA, **own, **{name: value for name, value in said.items() if name not in own}})

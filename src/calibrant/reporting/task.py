@@ -42,15 +42,16 @@ class Task:
     read_test : (test, record) -> record
     data : (record, names) -> facts of the header
     measures : (record, n_bins, n_resamples) -> the metrics of the table
-    quality : (record, calibration) -> what the rows are like
-    cautions : (record, quality) -> sentences
-    chance : (record, asked) -> what perfect predictions would show
+    seen : (record, asked) -> what the four that follow are told of the rows, before, after and calibrated on: states that add up
+    quality : (seen, calibration) -> what the rows are like
+    cautions : (seen, quality) -> sentences
+    chance : (seen, asked) -> what perfect predictions would show
     verdict : ({key: Score}, chance, quality, method's name, evaluation) -> Verdict
     overall : {name of the output: its Verdict} -> Verdict
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
-    gaps : (sums, level) -> one dictionary for each group: rows, gap, low, high and more
+    gaps : (sums, level) -> one record for each group: rows, gap, low, high and more
     said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
-    sections : (found, asked, calibrator to use) -> what only this task shows
+    sections : (seen before and after, asked, calibrator to use) -> record of what only this task shows
     """
 
     name: str
@@ -60,6 +61,7 @@ class Task:
     read_test: Callable
     data: Callable
     measures: Callable
+    seen: Callable
     quality: Callable
     cautions: Callable
     chance: Callable

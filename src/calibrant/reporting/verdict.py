@@ -21,12 +21,12 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     Parameters
     ----------
     scores : {key: Score}
-    chance : dict, from ``chance_error``
-    quality : dict, with the mean confidence and the accuracy before
+    chance : from ``chance_error``
+    quality : with the mean confidence and the accuracy before
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
     """
-    model = about_model(chance, quality["confidence"] - quality["accuracy"], ("overconfident", "underconfident"))
+    model = about_model(chance, quality.confidence - quality.accuracy, ("overconfident", "underconfident"))
     calibration = advised(scores["log_loss"], scores["ece"], evaluation)
     moved = ""
     if calibration in WORDS:
@@ -48,9 +48,9 @@ def about_calibration(calibration: Any, words: str, method: str, moved: Any, eva
 
 def about_model(chance: Any, gap: float, words: tuple[str, str]) -> str:
     """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is most of the error observed."""
-    if chance["p_value"] > 0.05:
+    if chance.p_value > 0.05:
         return "calibrated"
-    if abs(gap) < 0.5 * chance["observed"]:
+    if abs(gap) < 0.5 * chance.observed:
         return "miscalibrated"
     return words[0] if gap > 0 else words[1]
 
@@ -65,8 +65,8 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
 
 
 def _about_model(model, chance, quality):
-    says = f"it is {quality['confidence']:.1%} sure on average and right {quality['accuracy']:.1%} of the time"
+    says = f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the time"
     if model == "calibrated":
-        return f"No miscalibration of the model can be told from chance: {says}, with an ECE of {chance['observed']:.4f}"
+        return f"No miscalibration of the model can be told from chance: {says}, with an ECE of {chance.observed:.4f}"
     named = "miscalibrated, too sure in places and not enough in others" if model == "miscalibrated" else model
-    return f"The model is {named}: {says}, with an ECE of {chance['observed']:.4f} where chance explains {chance['high']:.4f}"
+    return f"The model is {named}: {says}, with an ECE of {chance.observed:.4f} where chance explains {chance.high:.4f}"

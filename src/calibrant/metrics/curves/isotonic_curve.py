@@ -15,7 +15,7 @@ from calibrant.contracts.reading import read_labelled
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["IsotonicCurve", "isotonic_curve"]
+__all__ = ["IsotonicCurve", "isotonic_band", "isotonic_curve", "isotonic_fit"]
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,22 @@ class IsotonicCurve(Record):
 
 def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
     score, hit = target_pair(record, target)
-    weight, rng = record.weights, null_generator(random_state)
-    unique, mass, mean = pool_ties(score, hit, weight)
-    low = high = np.full(len(unique), np.nan)
-    if n_draws:
-        drawn = [_fit(pool_ties(score, draw_hits(score, weight, rng), weight)[2], mass) for _ in range(n_draws)]
-        low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-    return IsotonicCurve(unique, mass, _fit(mean, mass), low, high)
+    unique, mass, mean = pool_ties(score, hit, record.weights)
+    band = isotonic_band(score, record.weights, level, n_draws, random_state) if n_draws else np.full((2, len(unique)), np.nan)
+    return IsotonicCurve(unique, mass, isotonic_fit(mean, mass), *band)
+
+
+def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """The increasing fit of the mean outcomes of distinct scores, ascending, (m,) each."""
+    first, last, value, _ = pooled_blocks(mean, mass)
+    return np.repeat(value, last - first + 1)
+
+
+def isotonic_band(score: np.ndarray, weight: np.ndarray, level: float, n_draws: int, random_state: int) -> np.ndarray:
+    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score."""
+    rng = null_generator(random_state)
+    drawn = (pool_ties(score, draw_hits(score, weight, rng), weight) for _ in range(n_draws))
+    return np.quantile([isotonic_fit(mean, mass) for _, mass, mean in drawn], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 
 @on_record(_of)
@@ -93,8 +102,3 @@ def isotonic_curve(
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     return _of(record, target=target, level=level, n_draws=n_draws, random_state=random_state)
-
-
-def _fit(mean, mass):
-    first, last, value, _ = pooled_blocks(mean, mass)
-    return np.repeat(value, last - first + 1)

@@ -15,7 +15,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["ReliabilityCurve", "pair_curve", "reliability_curve"]
+__all__ = ["ReliabilityCurve", "curve_of_sums", "pair_curve", "reliability_curve"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,11 @@ def pair_curve(
     if not (isinstance(n_bins, int) and n_bins >= 1):
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
-    sums = bins.grouped_sums(index, len(lower), [score, hit], weight)
+    return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level)
+
+
+def curve_of_sums(sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95) -> ReliabilityCurve:
+    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums of parts add up."""
     filled = sums[:, 0] > 0
     n, total, hits = sums[filled].T
     if band == "consistency":

@@ -12,7 +12,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["RiskCoverageCurve", "risk_coverage_curve"]
+__all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,11 @@ class RiskCoverageCurve(Record):
 
 
 def _of(record: Predictions, *, level: float = 0.95) -> RiskCoverageCurve:
-    confidence, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
+    return risk_curve(*risk_coverage(record.confidence, record.correct, record.weights), level)
+
+
+def risk_curve(confidence: np.ndarray, covered: np.ndarray, wrong: np.ndarray, level: float) -> RiskCoverageCurve:
+    """The curve of the weight, and of the wrong weight, of rows of at least each distinct confidence, from the highest, (m,) each."""
     low, high = intervals.wilson(wrong, covered, level)
     return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, low, high)
 

@@ -13,7 +13,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["CalibrationErrorBound", "calibration_error_bound"]
+__all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,12 @@ def _of(
         raise InputError(f'method must be "hoeffding" or "paper"; got {method!r}.')
     score, hit = target_pair(record, target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
-    n = float(sums[:, 0].sum())
+    return bound_of_sums(sums, delta, method)
+
+
+def bound_of_sums(sums: np.ndarray, delta: float = 0.05, method: str = "hoeffding") -> CalibrationErrorBound:
+    """The bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of parts add up to those of the whole."""
+    n_bins, n = len(sums), float(sums[:, 0].sum())
     error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
     if method == "hoeffding":
         slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(delta)) / n)

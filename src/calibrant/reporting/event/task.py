@@ -1,6 +1,7 @@
 """What a report on the risk of an event has of its own: the table of the task, on records seen as pairs of event and rest."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,15 @@ import numpy as np
 from calibrant import metrics
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.probability_scale import probability_scale
-from calibrant.compare.scores import Measure, score_table
+from calibrant.compare.scores import Measure, Score, score_table
+from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
-from calibrant.reporting.regions import by_region, confidence_sums
+from calibrant.reporting.regions import Place, by_region
+from calibrant.reporting.states import BIN_COUNTS, Seen
 
 __all__ = ["EVENT", "KEYS"]
 
@@ -38,11 +41,23 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     return [Measure(one, counts[one.key] if one.key in counts else affordable(one, record, n_resamples)) for one in metrics_of]
 
 
-def gaps(sums: np.ndarray, level: float) -> list[dict[str, Any]]:
-    """One dictionary a group: rows, rate, risk, gap = risk - rate with low and high, and ratio = rate / risk (O/E) with its ends.
+@dataclass(frozen=True)
+class RiskGap:
+    """Rows, the rate of events, the mean risk, gap = risk - rate and ratio = rate / risk (O/E), with intervals; None where no row is."""
 
-    The intervals hold together, for all groups that have rows (Bonferroni). ``sums`` are weight, events and risk.
-    """
+    rows: float
+    rate: float | None = None
+    risk: float | None = None
+    gap: float | None = None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+
+
+def gaps(sums: np.ndarray, level: float) -> list[RiskGap]:
+    """One a group. The intervals hold together, for all groups that have rows (Bonferroni). ``sums`` are weight, events and risk."""
     n, events, total = sums.T
     several = max(int((n > 0).sum()), 1)
     low, high = wilson(events, n, 1.0 - (1.0 - level) / several)
@@ -50,47 +65,73 @@ def gaps(sums: np.ndarray, level: float) -> list[dict[str, Any]]:
     rate, risk = events / safe, total / safe
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [np.where(risk > 0, ends / risk, np.nan) for ends in (rate, low, high)]
-    names = ("rate", "risk", "gap", "low", "high", "ratio", "ratio_low", "ratio_high")
     columns = np.column_stack([rate, risk, risk - rate, risk - high, risk - low, *ratios])
-    return [
-        {"rows": float(n[k]), **(dict(zip(names, columns[k].tolist(), strict=True)) if n[k] > 0 else dict.fromkeys(names))}
-        for k in range(len(n))
-    ]
+    return [RiskGap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else RiskGap(0.0) for k in range(len(n))]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The other question, whether the model's own answer is right: its metrics, and its curve before and after."""
+
+    metrics: list[Score]
+    equal_mass: dict[str, ReliabilityCurve | None]
+
+
+@dataclass(frozen=True)
+class Sections:
+    """What only a report on an event shows; most of it {"before", "after": ...}, that after None where nothing was calibrated."""
+
+    n_bins: int
+    scale: str
+    bins: int
+    binned: dict[str, Any]
+    distribution: dict[str, Any]
+    corp: dict[str, Any]
+    decision: dict[str, Any]
+    gain: dict[str, Any]
+    thresholds: Any
+    regions: list[Place]
+    answer: Answer
+    confidence: None
+    signals: list[Any]
+    latent: dict[str, Any] | None
 
 
 def _sections(found, asked, used):
-    before, shown, level = found.before, found.shown, asked.level
+    before, shown, whole, level = found.before.rows, found.shown, found.whole.whole, asked.level
     scale = probability_scale(before.confidence, before.correct, before.weights)
-    return {
-        "n_bins": asked.n_bins, "scale": scale, "bins": _start(before),
-        "binned": found.both(lambda r: curves.binned(r, asked.n_bins, level, strategy="mass")),
-        "distribution": found.both(lambda r: metrics.risk_distribution.of(r, scale=scale).to_dict()),
-        "corp": found.both(lambda r: curves.corp(r, level, asked.random_state)),
-        "decision": found.both(lambda r: metrics.decision_curve.of(r, level=level).to_dict()),
-        "gain": found.both(lambda r: curves.gain(r, level)),
-        "thresholds": metrics.threshold_table.of(shown, **vars(asked.decisions), level=level).to_dict(),
-        "regions": by_region(shown, shown.confidence, confidence_sums, gaps, level), "answer": _answer(found.whole, asked),
-        "confidence": None, "signals": [], "latent": latent(used, found.whole.before, level),
-    }  # fmt: skip
+    return Sections(
+        n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
+        binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
+        distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.rows, scale=scale)),
+        corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
+        decision=found.both(lambda seen: metrics.decision_curve.of(seen.rows, level=level)),
+        gain=found.both(lambda seen: curves.gain(seen.rows, level)),
+        thresholds=metrics.threshold_table.of(shown.rows, **vars(asked.decisions), level=level),
+        regions=by_region(shown.regions, gaps(shown.region_sums, level)), answer=_answer(whole, asked),
+        confidence=None, signals=[], latent=latent(used, whole.before, level),
+    )  # fmt: skip
 
 
-def _start(record):
+def _start(n, events):
     """The number of bins that a look at the curve begins with: as many as have rows, and events or their absence, enough each."""
-    n = record.weights.sum()
-    events = record.weights @ record.correct
     rare = min(events, n - events)
-    enough = [count for count in curves.BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS]
-    return max(enough, default=curves.BIN_COUNTS[0])
+    enough = [count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS]
+    return max(enough, default=BIN_COUNTS[0])
 
 
 def _answer(found, asked):
-    """The other question, whether the model's own answer is right: its metrics, and its curve before and after."""
     measured = CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples)
     scores = score_table(found.before, found.after, measured, level=asked.level, random_state=asked.random_state)
-    return {"metrics": scores, "equal_mass": found.both(lambda r: curves.equal_mass(r, asked.n_bins, asked.level))}
+    curve = partial(metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level)
+    return Answer(scores, found.both(curve))
+
+
+def _seen(record, asked):
+    return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
 
 
 EVENT = replace(
-    CLASSIFICATION, measures=measures, quality=quality,
+    CLASSIFICATION, measures=measures, seen=_seen, quality=quality,
     cautions=cautions, verdict=verdict, gaps=gaps, sections=_sections,
 )  # fmt: skip

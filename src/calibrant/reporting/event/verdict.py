@@ -23,7 +23,7 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     ``model`` is "calibrated", "overestimates", "underestimates" or "miscalibrated" (too high in places and too low in others); the
     parameters are those of :func:`calibrant.reporting.verdict.verdict`.
     """
-    said, happened = quality["risk"], quality["rate"]
+    said, happened = quality.risk, quality.rate
     model = about_model(chance, said - happened, ("overestimates", "underestimates"))
     calibration = advised(scores["log_loss"], scores["event_ece"], evaluation)
     moved = ""
@@ -37,9 +37,9 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
 
 def _about(model, chance, said, happened):
     means = f"says {share(said)} on average where {share(happened)} happened"
-    error = f"an ECE of {chance['observed']:.4f} where chance explains {chance['high']:.4f}"
+    error = f"an ECE of {chance.observed:.4f} where chance explains {chance.high:.4f}"
     if model == "calibrated":
-        return f"No miscalibration of the risks can be told from chance: the model {means}, with an ECE of {chance['observed']:.4f}"
+        return f"No miscalibration of the risks can be told from chance: the model {means}, with an ECE of {chance.observed:.4f}"
     if model == "miscalibrated":
         return f"The model {means}, but is too high in places and too low in others: {error}"
     return f"The model {means}: it {model} {_by(said, happened)}, with {error}"

@@ -1,15 +1,18 @@
 """Whether the numbers can be trusted at all: rows, repetitions, the standard deviations, outliers, and rows unlike the calibrated ones."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibrant.reporting.quality import distribution_shift
+from calibrant.contracts.columns import Known
+from calibrant.reporting.quality import Shift, distribution_shift
+from calibrant.reporting.states import Distinct
 
 if TYPE_CHECKING:
     from calibrant.forecasts.read import ForecastRecord
 
-__all__ = ["FEW", "quality"]
+__all__ = ["FEW", "ForecastQuality", "quality"]
 
 #: Rows of a region below which its own numbers may be chance.
 FEW = 25
@@ -19,40 +22,74 @@ TINY = 1e-2
 FAR = 5.0
 
 
-def quality(record: "ForecastRecord", calibration: Any = None) -> dict[str, Any]:
-    """What the rows of one output are like, as numbers; sentences about them are in ``cautions``.
+@dataclass(frozen=True)
+class Spread:
+    """Of the standard deviations."""
 
-    Parameters
+    least: float
+    median: float
+    most: float
+
+
+@dataclass(frozen=True)
+class MeanError:
+    """The mean error in units of the root mean square error, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ForecastQuality(Known):
+    """What the rows of one output are like.
+
+    Attributes
     ----------
-    record : ForecastRecord of one output, the rows measured
-    calibration : ForecastRecord, optional
-        The rows that the calibrator was fitted on, where they are others.
+    repeated, shared : share of rows whose forecast and outcome occur before, and among the rows calibrated on
+    tiny, tied : shares of rows: std below a hundredth of the median; the std that occurs most often
+    sparse_octaves, octaves : doublings of the std with fewer than 25 rows, and with any
+    outliers, farthest : share of rows beyond 5 std, and the farthest in std
+    scaled_error : root mean square of the errors in std
+    std_shift, mean_shift : from the rows calibrated on, by Kolmogorov-Smirnov
+    """
 
-    Returns
-    -------
-    dict
-        n, repeated (share of rows whose forecast and outcome occur before), std (least, median, most), tiny and tied (shares of rows:
-        std below a hundredth of the median; the std that occurs most often), sparse_octaves (doublings of the std with fewer than 25 rows),
-        outliers (share of rows beyond 5 std), farthest (in std), scaled_error (root mean square of the errors in std), shift (mean error
-        in std, and its interval), and with ``calibration``: shared (share of rows that are among them), std_shift and mean_shift, each
-        with distance (Kolmogorov-Smirnov), p_value and named.
+    n: float
+    repeated: float
+    std: Spread
+    tiny: float
+    tied: float
+    sparse_octaves: int
+    octaves: int
+    outliers: float
+    farthest: float
+    scaled_error: float
+    shift: MeanError
+    shared: float | None = None
+    std_shift: Shift | None = None
+    mean_shift: Shift | None = None
+
+
+def quality(record: "ForecastRecord", calibration: "ForecastRecord | None" = None) -> ForecastQuality:
+    """What the rows measured, of one output, are like, and how they differ from those that the calibrator was fitted on, if others.
+
+    Sentences about them are in ``cautions``.
     """
     weight, std, z = record.weights, record.std, record.standardised
     total = weight.sum()
     octaves = np.bincount(_octave(std), weights=weight)
-    found = {
-        "n": float(total), "repeated": 1.0 - len(np.unique(_keys(record))) / len(record),
-        "std": {"least": float(std.min()), "median": float(np.median(std)), "most": float(std.max())},
-        "tiny": float(weight @ (std < TINY * np.median(std)) / total), "tied": _tied(std, weight),
-        "sparse_octaves": int(((octaves > 0) & (octaves < FEW)).sum()), "octaves": int((octaves > 0).sum()),
-        "outliers": float(weight @ (np.abs(z) > FAR) / total), "farthest": float(np.abs(z).max()),
-        "scaled_error": float(np.sqrt(weight @ np.square(z) / total)), "shift": _shift(record.error, weight),
-    }  # fmt: skip
-    if calibration is not None:
-        found["shared"] = float(np.isin(_keys(record), _keys(calibration)).mean())
-        found["std_shift"] = distribution_shift(std, weight, calibration.std, calibration.weights)
-        found["mean_shift"] = distribution_shift(record.mean, weight, calibration.mean, calibration.weights)
-    return found
+    others = () if calibration is None else (
+        float(np.isin(_keys(record), _keys(calibration)).mean()),
+        *(distribution_shift(*(Distinct.of(getattr(r, name), (), r.weight) for r in (record, calibration))) for name in ("std", "mean")),
+    )  # fmt: skip
+    return ForecastQuality(
+        float(total), 1.0 - len(np.unique(_keys(record))) / len(record),
+        Spread(float(std.min()), float(np.median(std)), float(std.max())),
+        float(weight @ (std < TINY * np.median(std)) / total), _tied(std, weight),
+        int(((octaves > 0) & (octaves < FEW)).sum()), int((octaves > 0).sum()),
+        float(weight @ (np.abs(z) > FAR) / total), float(np.abs(z).max()),
+        float(np.sqrt(weight @ np.square(z) / total)), _shift(record.error, weight), *others,
+    )  # fmt: skip
 
 
 def _octave(std):
@@ -66,12 +103,11 @@ def _tied(std, weight):
 
 
 def _shift(error, weight):
-    """Mean error in units of the root mean square error, with its 95 % interval."""
     total = weight.sum()
     size = float(np.sqrt(weight @ np.square(error) / total)) or 1.0
     mean = float(weight @ error / total) / size
     half = 1.96 * np.sqrt(max(1.0 - mean * mean, 0.0) / max(total - 1.0, 1.0))
-    return {"value": mean, "low": float(mean - half), "high": float(mean + half)}
+    return MeanError(mean, float(mean - half), float(mean + half))
 
 
 def _keys(record):

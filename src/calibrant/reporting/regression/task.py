@@ -1,6 +1,6 @@
 """What a report on forecasts of a number has of its own."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.reporting.regions import REGIONS, by_region
+from calibrant.reporting.regions import REGIONS, Place, by_region
 from calibrant.reporting.regression.cautions import cautions
 from calibrant.reporting.regression.chance import chance_errors
-from calibrant.reporting.regression.curves import curves
+from calibrant.reporting.regression.curves import Curves, curves
 from calibrant.reporting.regression.quality import quality
 from calibrant.reporting.regression.verdict import overall, verdict
+from calibrant.reporting.states import Distinct
 from calibrant.reporting.task import Task
 
 __all__ = ["CLAIMED", "METRICS", "REGRESSION"]
@@ -117,14 +118,39 @@ def _data(record, names):
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Sections:
+    """What only a report on forecasts shows: the curves before and after, and the worst regions by predicted std and by value."""
+
+    curves: dict[str, Curves | None]
+    std_regions: list[Place]
+    value_regions: list[Place]
+
+
+@dataclass(frozen=True)
+class IntervalGap:
+    """Rows, the error and the std claimed (root mean squares), and how far the coverage of 90 % intervals falls short, with an interval."""
+
+    rows: float
+    error: float
+    claimed: float
+    ratio: float
+    bias: float
+    coverage: float
+    gap: float
+    low: float
+    high: float
+
+
 def _sections(found, asked, used):
     options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
-    n_regions = enough_bins(REGIONS, found.shown.weights.sum())
-    regions = {
-        name: by_region(found.shown, values, _sums, _gaps, asked.level, n_regions)
-        for name, values in (("std_regions", found.before.std), ("value_regions", found.before.mean))
-    }
-    return {"curves": found.both(lambda record: curves(record, **options)), **regions}
+    regions = (_regions(found.shown, values, asked.level) for values in (found.before.std, found.before.mean))
+    return Sections(found.both(lambda record: curves(record, **options)), *regions)
+
+
+def _regions(record, values, level):
+    cut = Distinct.of(values, (), record.weight).cut(enough_bins(REGIONS, record.weights.sum()))
+    return by_region(cut, _gaps(_sums(record, cut.index(values), len(cut)), level))
 
 
 def _held(record):
@@ -139,20 +165,18 @@ def _sums(record, index, count):
 
 
 def _gaps(sums, level):
-    """rows, error, claimed (root mean squares), ratio, bias, coverage, and gap, 90 % minus the coverage, with low and high."""
     n, held, error, square, variance = sums.T
     lower, upper = wilson(held, n, level)
-    names = ("rows", "error", "claimed", "ratio", "bias", "coverage", "gap", "low", "high")
     numbers = np.column_stack([
         n, np.sqrt(square / n), np.sqrt(variance / n), np.sqrt(square / variance), error / n,
         held / n, CLAIMED - held / n, CLAIMED - upper, CLAIMED - lower,
     ])  # fmt: skip
-    return [dict(zip(names, row, strict=True)) for row in numbers.tolist()]
+    return [IntervalGap(*row) for row in numbers.tolist()]
 
 
 REGRESSION = Task(
     name="regression", n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
-    quality=quality, cautions=lambda _, found: cautions(found),
+    seen=lambda record, _: record, quality=quality, cautions=lambda _, found: cautions(found),
     chance=lambda record, asked: chance_errors(record, random_state=asked.random_state),
     verdict=verdict, overall=overall, sums=_sums, gaps=_gaps, said=_held, sections=_sections,
 )  # fmt: skip

@@ -27,12 +27,12 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     Parameters
     ----------
     scores : {key: Score}
-    chance : dict, from ``chance_errors``
-    quality : dict, with the root mean square of the errors in std before
+    chance : from ``chance_errors``
+    quality : with the root mean square of the errors in std before
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
     """
-    model = _model(chance, scores["coverage"].before, quality["scaled_error"])
+    model = _model(chance, scores["coverage"].before, quality.scaled_error)
     calibration = {"none": "none", "in-sample": "unknown"}.get(evaluation) or _calibration(scores)
     moved = ""
     if calibration in WORDS:
@@ -60,7 +60,7 @@ def overall(verdicts: Any) -> Any:
 
 
 def _model(chance, coverage, scaled_error):
-    if not any(one["beyond"] for one in chance.values()):
+    if not any(one.beyond for one in chance.values()):
         return "calibrated"
     if coverage.high < 0.9 and scaled_error > 1.0:
         return "overconfident"
@@ -82,9 +82,9 @@ def _meaning(score, unit):
 def _about_model(model, scores, chance, quality):
     held, ence = scores["coverage"].before.value, chance["ence"]
     says = (
-        f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality['scaled_error']:.2f} times what the std says, "
-        f"and the ENCE is {ence['observed']:.3f}"
+        f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality.scaled_error:.2f} times what the std says, "
+        f"and the ENCE is {ence.observed:.3f}"
     )
     if model == "calibrated":
         return f"No fault of the error bars can be told from chance: {says}"
-    return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence['high']:.3f}"
+    return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence.high:.3f}"

@@ -1,0 +1,167 @@
+"""What a report on classes reads of its rows: states that add up over parts, in two passes, so that a table of any size can feed it.
+
+============================================  ==================================================================================
+read                                          by
+============================================  ==================================================================================
+``Counts``, first pass: fixed bins, distinct  data's quality, cautions, reliability at every number of bins, its error and bound,
+confidences, classes, confusions              histograms, the isotonic curve, risk and coverage, classes, confusions
+``Cuts`` and their sums, second pass: bins    reliability in equal mass and on the logit scale, regions, the curves of the classes
+cut where the first pass says                 drawn
+sums by group; a monitor's sums by bucket     groups; calibration over time
+states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
+rows, which do not add up                     copies among rows; draws: the band of the isotonic curve, error by chance, bootstraps
+                                              of scores; rankings; signals and curves of a calibrator; the calibration itself
+============================================  ==================================================================================
+
+The parts merged give the whole's counts exactly, and its sums to the order of summation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibrant._kernels.bins import equal_mass_parts, equal_width_index, grouped_sums
+from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums
+
+if TYPE_CHECKING:
+    from calibrant.predictions import Predictions
+
+__all__ = ["BIN_COUNTS", "Counts", "Cut", "Distinct", "Seen"]
+
+#: What the slider of the page can show, beside the number asked for; histograms have 20 bins.
+BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
+#: Classes whose curves are drawn: a page of a thousand would help nobody.
+DRAWN_CLASSES = 12
+CLASS_BINS = 10
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Bins of equal weight, which keep equal values together: the bin of each distinct value, (m,), and the ends of the bins."""
+
+    values: np.ndarray
+    part: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def index(self, values: np.ndarray) -> np.ndarray:
+        """The bin of each row, (n,)."""
+        return self.part[np.searchsorted(self.values, values)]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c columns."""
+
+    values: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, columns: Sequence[np.ndarray] = (), weight: np.ndarray | None = None) -> "Distinct":
+        """Of rows, (n,) each."""
+        unique, inverse = np.unique(values, return_inverse=True)
+        return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
+
+    def __add__(self, other: "Distinct") -> "Distinct":
+        unique, inverse = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        sums = np.zeros((len(unique), self.sums.shape[1]))
+        np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
+        return Distinct(unique, sums)
+
+    def cut(self, n_bins: int) -> Cut:
+        """At most ``n_bins`` bins of equal weight."""
+        part = equal_mass_parts(self.sums[:, 0], n_bins)
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        return Cut(self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1])
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The first pass.
+
+    Attributes
+    ----------
+    classes : (K,)
+    total : (3,) weight, right, confidence
+    bins : {number of bins of equal width: (B, 3) weight, confidence, right}
+    tenths : (10,) weight by tenth of the confidence
+    confidence : Distinct, with right and wrong
+    labels : (K,) weight of each true class
+    predicted : (K, 3) weight, right and confidence of each predicted class
+    confusion : (K, K) weight by true and predicted class
+    """
+
+    classes: np.ndarray
+    total: np.ndarray
+    bins: dict[int, np.ndarray]
+    tenths: np.ndarray
+    confidence: Distinct
+    labels: np.ndarray
+    predicted: np.ndarray
+    confusion: np.ndarray
+
+    @classmethod
+    def of(cls, record: "Predictions", n_bins: int) -> "Counts":
+        """Of a record, or of a part of it."""
+        score, hit, weight, K = record.confidence, record.correct, record.weight, record.n_classes
+        bins = {count: _width_sums(record, count, score, hit) for count in sorted({*BIN_COUNTS, n_bins})}
+        return cls(
+            record.classes, np.array([record.weights.sum(), record.weights @ hit, record.weights @ score]), bins,
+            grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0], Distinct.of(score, [hit, 1.0 - hit], weight),
+            grouped_sums(record.labels, K, [], weight)[:, 0], confidence_sums(record, record.predicted, K),
+            grouped_sums(record.labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
+        )  # fmt: skip
+
+    def __add__(self, other: "Counts") -> "Counts":
+        sums = (getattr(self, name) + getattr(other, name) for name in ("tenths", "confidence", "labels", "predicted", "confusion"))
+        bins = {count: sums + other.bins[count] for count, sums in self.bins.items()}
+        return Counts(self.classes, self.total + other.total, bins, *sums)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that is read: the counts, the classes with the worst first, the bins cut, and the sums of the second pass.
+
+    ``mass`` has by number of bins the bins and their sums, as ``Counts.bins`` has; ``region_sums`` are as ``Counts.predicted``, and
+    ``class_sums`` has (10, 3) for each class drawn. ``rows`` is the record, for what does not add up.
+    """
+
+    rows: Any
+    counts: Counts
+    table: list[Place]
+    regions: Cut
+    mass: dict[int, tuple[Cut, np.ndarray]]
+    region_sums: np.ndarray
+    class_sums: np.ndarray
+
+    @classmethod
+    def of(cls, parts: "Sequence[Predictions]", n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":
+        """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said, ``rows`` the whole of several."""
+        counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
+        table, regions = class_table(counts, level), counts.confidence.cut(REGIONS)
+        mass = {count: counts.confidence.cut(count) for count in mass_bins or (n_bins,)}
+        text = [str(c) for c in counts.classes]
+        drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]
+        each = zip(*(_second(part, [*mass.values()], regions, drawn) for part in parts), strict=True)
+        region_sums, class_sums, *sums = (reduce(add, one) for one in each)
+        cuts = {count: (cut, own) for (count, cut), own in zip(mass.items(), sums, strict=True)}
+        return cls(parts[0] if rows is None else rows, counts, table, regions, cuts, region_sums, class_sums)
+
+
+def _second(record, mass, regions, drawn):
+    score, hit, weight = record.confidence, record.correct, record.weight
+    of_classes = [_width_sums(record, CLASS_BINS, record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in drawn]
+    in_mass = (grouped_sums(cut.index(score), len(cut), [score, hit], weight) for cut in mass)
+    return confidence_sums(record, regions.index(score), len(regions)), np.array(of_classes), *in_mass
+
+
+def _width_sums(record, n_bins, score, hit):
+    """(B, 3) sums of weight, score and hits in bins of equal width."""
+    return grouped_sums(equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
