@@ -211,10 +211,11 @@ def test_target_says_what_a_map_is_fitted_to(run, npz, tmp_path):
     assert isinstance(cb.load(tmp_path / "answer.calibrant"), cb.ConfidenceCalibrator)
     run("fit", npz, "--method", "platt", "--target", "classes", "-o", "classes.calibrant")
     assert isinstance(cb.load(tmp_path / "classes.calibrant"), cb.OneVsRest)
-    assert "two classes" in run("fit", npz, "--method", "platt", "--target", "event", code=2).output
-    assert "--method isotonic" in run("evaluate", npz, "--target", "answer", code=2).output
-    output = run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant", code=2).output
-    assert "--target and --calibrator exclude each other" in output
+    for target in ("event", "dog"):
+        assert "--risk NAME --positive" in run("fit", npz, "--method", "platt", "--target", target, code=2).output
+    assert "one of the classes cat, dog, eel" in run("fit", npz, "--target", "fox", code=2).output
+    assert "--method isotonic" in run("fit", npz, "--target", "answer", code=2).output
+    assert "ECE" in run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant").output
 
 
 def test_an_old_name_of_a_method_is_told_its_new_one(run, npz, tmp_path):

@@ -47,7 +47,7 @@ def test_f26_text_with_a_mark_is_read_and_written_as_it_came(encoding, run, tmp_
     (tmp_path / "f.csv").write_text(TEXT, encoding=encoding)
     (tmp_path / "g.csv").write_text(TEXT, encoding="utf-8")
     cb.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save(tmp_path / "m")
-    assert run("evaluate", "f.csv").output == run("evaluate", "g.csv").output
+    assert run("evaluate", "f.csv", "--positive", "b").output == run("evaluate", "g.csv", "--positive", "b").output
     run("apply", "m", "f.csv", "-o", "out.csv")
     assert [line.split(",")[0] for line in (tmp_path / "out.csv").read_text(encoding).splitlines()] == ["id"] + [f"ü{i}" for i in range(12)]
 
@@ -58,17 +58,17 @@ def test_f26_text_with_a_mark_is_read_and_written_as_it_came(encoding, run, tmp_
 ])  # fmt: skip
 def test_f26_other_text_is_refused_with_what_it_looks_like(encoding, seen, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT, encoding=encoding)
-    assert seen in run("evaluate", "f.csv", code=1).stderr
+    assert seen in run("evaluate", "f.csv", "--positive", "b", code=1).stderr
 
 
 def test_f26_long_fields_are_read(run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT.replace("ü3", "x" * 200_000))
-    run("evaluate", "f.csv")
+    run("evaluate", "f.csv", "--positive", "b")
 
 
 def test_f26_a_quote_that_is_never_closed_swallows_no_rows(run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT.replace("0.875,a", '0.875,"a'))
-    assert "after line 3" in run("evaluate", "f.csv", code=1).stderr
+    assert "after line 3" in run("evaluate", "f.csv", "--positive", "b", code=1).stderr
 
 
 def test_f26_damaged_archives(run, tmp_path):
@@ -79,7 +79,7 @@ def test_f26_damaged_archives(run, tmp_path):
         with contextlib.suppress(InputError):
             read_file(tmp_path / "g.npz")
     (tmp_path / "g.npz").write_bytes(whole[:60] + bytes(40) + whole[100:])
-    assert "is damaged or not an npz file" in run("evaluate", "g.npz", code=1).stderr
+    assert "is damaged or not an npz file" in run("evaluate", "g.npz", "--positive", "b", code=1).stderr
 
 
 def test_f26_a_header_that_asks_for_more_than_there_is(run, tmp_path):
@@ -90,14 +90,17 @@ def test_f26_a_header_that_asks_for_more_than_there_is(run, tmp_path):
     with zipfile.ZipFile(tmp_path / "f.npz", "w") as archive:
         archive.writestr("probabilities.npy", data)
     for name in ("f.npy", "f.npz"):
-        assert "its header says shape (3000000000, 2), 48,000,000,000 bytes, and 48 are there" in run("evaluate", name, code=1).stderr
+        assert (
+            "its header says shape (3000000000, 2), 48,000,000,000 bytes, and 48 are there"
+            in run("evaluate", name, "--positive", "b", code=1).stderr
+        )
 
 
 def test_f26_a_file_that_is_there_is_no_pattern(run, tmp_path):
     (tmp_path / "a[1].csv").write_text(TEXT)
     (tmp_path / "a*.csv").write_text(TEXT)
-    assert "12 rows" in run("evaluate", "a[1].csv").output
-    assert "12 rows of 1 files" in run("evaluate", "a*.csv", "--by", "id").output
+    assert "12 rows" in run("evaluate", "a[1].csv", "--positive", "b").output
+    assert "12 rows of 1 files" in run("evaluate", "a*.csv", "--positive", "b", "--by", "id").output
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
@@ -106,9 +109,9 @@ def test_f26_so_is_a_parquet_file(engine, run, tmp_path):
     pandas = pytest.importorskip("pandas")
     (tmp_path / "f.csv").write_text(TEXT)
     pandas.read_csv(tmp_path / "f.csv").to_parquet(tmp_path / "a[1].parquet")
-    assert "12 rows of 1 files" in run("evaluate", "a[1].parquet", "--engine", engine).output
+    assert "12 rows of 1 files" in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine).output
     # What goes wrong beside the files is not said of them.
-    assert "the folder" in run("evaluate", "a[1].parquet", "--engine", engine, "--resume", "none/sums", code=1).stderr
+    assert "the folder" in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine, "--resume", "none/sums", code=1).stderr
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
@@ -116,17 +119,17 @@ def test_f26_bad_parquet_by_slice(engine, run, tmp_path):
     pytest.importorskip(engine)
     for name, content in [("short", b"PAR1"), ("text", b"no parquet at all" * 9), ("empty", b"")]:
         (tmp_path / f"{name}.parquet").write_bytes(content)
-        said = run("evaluate", f"{name}.parquet", "--by", "x", "--engine", engine, code=1).stderr
+        said = run("evaluate", f"{name}.parquet", "--positive", "b", "--by", "x", "--engine", engine, code=1).stderr
         assert f"{name}.parquet is damaged, no Parquet file" in said
 
 
 def test_f26_a_name_that_is_no_text(run, tmp_path):
     name = os.fsdecode(b"caf\xe9\x1b[31m.csv")
     (tmp_path / name).write_text(TEXT)
-    run("report", name, "-o", "r.md", "--method", "temperature")
+    run("report", name, "--positive", "b", "-o", "r.md", "--method", "temperature")
     assert r"caf\xe9\x1b[31m.csv" in (tmp_path / "r.md").read_text("utf-8").replace(r"\\", "\\").replace(r"\[", "[")
-    run("evaluate", name)
-    run("evaluate", os.fsdecode(b"not\xe9there\x1b.csv"), code=2)
+    run("evaluate", name, "--positive", "b")
+    run("evaluate", os.fsdecode(b"not\xe9there\x1b.csv"), "--positive", "b", code=2)
 
 
 def test_f26_interrupted(run, tmp_path, monkeypatch):
@@ -136,7 +139,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("calibrant.cli.evaluate.read_file", interrupt)
-    assert run("evaluate", "f.csv", code=130).stderr == "Interrupted.\n"
+    assert run("evaluate", "f.csv", "--positive", "b", code=130).stderr == "Interrupted.\n"
 
 
 @pytest.mark.parametrize(("change", "words"), [
@@ -146,7 +149,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
 ])  # fmt: skip
 def test_f26_messages_name_options_and_rows(change, words, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT.replace(*change, 1))
-    assert words in run("evaluate", "f.csv", code=1).stderr
+    assert words in run("evaluate", "f.csv", "--positive", "b", code=1).stderr
 
 
 def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
@@ -170,7 +173,7 @@ def test_f26_an_end_that_is_not_finite_is_no_number():
 
 def test_f26_too_few_rows_for_folds(run, tmp_path):
     (tmp_path / "f.csv").write_text("p_a,p_b,label\n0.25,0.75,a\n0.5,0.5,b\n0.75,0.25,a\n")
-    assert "needs 5 rows or more; there are 3" in run("evaluate", "f.csv", "--method", "temperature", code=1).stderr
+    assert "needs 5 rows or more; there are 3" in run("evaluate", "f.csv", "--positive", "b", "--method", "temperature", code=1).stderr
 
 
 def test_f26_threads_of_libraries_say_nothing_beside_the_error():

@@ -31,26 +31,30 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     """Apply a saved CALIBRATOR to the predictions in FILE.
 
     The output holds all that FILE holds, with calibrated probabilities in place of the predictions, and `confidence`: the
-    probability that the model's own label is right. Logits become probabilities. Of forecasts, mean and std (or quantiles) are
-    calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are: where FILE has one
-    that would be added, name those added by --suffix.
+    probability that the model's own label is right. Logits become probabilities. Of one column named by --risk the calibrated risk
+    takes its place; where --inputs says that it holds something else, it stays, and the risk is a column `risk`. Of forecasts, mean and
+    std (or quantiles) are calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are:
+    where FILE has one that would be added, name those added by --suffix.
 
     \b
     Examples:
       calibrant apply model.calibrant new.npz -o calibrated.npz
       calibrant apply model.calibrant new.parquet -o calibrated.parquet --force
+      calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin --inputs score
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
     fitted = saved(calibrator)
     refuse_existing(output, force, calibrator, file)
-    data = fitting(fitted, read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None)))
+    data = read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None))
+    fitting(fitted, data)
     if KINDS.get(output.suffix.lower()) is not type(data.source):
         raise click.UsageError(f"the output must be a .{data.source.kind} file, as FILE is; got {output.name}.")
     if isinstance(data, ForecastFile):
         made, renamed = calibrated_columns(data, fitted.predict_record(ForecastRecord(data.forecast, names=data.outputs)), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
-        made, renamed, count = _of_classes(data, fitted)
+        one = columns.risk or columns.inputs
+        made, renamed, count = _of_risk(data, fitted, columns.inputs) if one else _of_classes(data, fitted)
         replaced = data.names
     made, renamed = _added(made, renamed, replaced, data.source, suffix)
     with replacing(output, overwrite=force) as temporary:
@@ -68,6 +72,14 @@ def _added(made, renamed, replaced, source, suffix):
             f"name the added columns otherwise, for example with --suffix {suffix}_calibrated."
         )
     return {new[name]: values for name, values in made.items()}, {old: new[name] for old, name in renamed.items()}
+
+
+def _of_risk(data, fitted, inputs):
+    """The same of one column of risks, in place; of other scores the risk is a column of its own, and they stay."""
+    risk = fitted.predict(data.values) if data.inputs == "score" else fitted.predict_proba(arranged(data, fitted)["P"])[:, 1]
+    if data.source.kind == "npy":
+        return {"values": risk}, {}, len(risk)
+    return {data.names[0] if inputs in (None, "probability") else "risk": risk}, {}, len(risk)
 
 
 def _of_classes(data, fitted):

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
-from calibrant.cli.methods import RENAMED, TARGETS, make, methods, regression_methods
+from calibrant.cli.methods import RENAMED, make, methods, regression_methods
 from calibrant.cli.reading import PredictionFile, column_order
+from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
+from calibrant.cli.wording import say
 from calibrant.compare.given import resolve
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
@@ -19,7 +21,7 @@ from calibrant.folds.model_outputs import is_fitted
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
-__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "reported", "saved"]
+__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "of_scores", "reported", "saved", "target_option"]
 
 N_SPLITS = 5
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
@@ -46,14 +48,16 @@ class _MethodType(click.ParamType):
         return value
 
 
-def method_option(words: str) -> Callable[..., Any]:
-    """``--method NAME`` and ``--target``, the question that a map answers."""
-    target = click.option(
-        "--target", type=click.Choice(list(TARGETS)),
-        help="What a map named by --method is fitted to: the event (two classes) or each class, by default, or whether the model's own "
-        "answer is right.",
-    )  # fmt: skip
-    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target(command))
+def target_option(words: str) -> Callable[..., Any]:
+    """``--target``, the question."""
+    return click.option(
+        "--target", metavar="TARGET", help=f"{words}: event (of two classes, by default), answer, classes, or a class's label."
+    )
+
+
+def method_option(words: str, target: str = "What is asked, and what a map named by --method is fitted to") -> Callable[..., Any]:
+    """``--method NAME`` and ``--target``."""
+    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target_option(target)(command))
 
 
 class _SavedType(click.Path):
@@ -74,28 +78,38 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def saved(path: Path | None, method: str | None = None, target: Any = None) -> Calibrator | None:
-    """The calibrator of a file, of classes or of forecasts; None for None. A method or target named beside it is wrong usage."""
-    for option, value in (("--method", method), ("--target", target)):
-        if value is not None and path is not None:
-            raise click.UsageError(f"{option} and --calibrator exclude each other; pass one.")
+def saved(path: Path | None, method: str | None = None) -> Any:
+    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A method named beside it is wrong usage."""
+    if method is not None and path is not None:
+        raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     if path is None:
         return None
     loaded = calibrant.load(path)
-    if not isinstance(loaded, tuple(kind for _, kind, _ in TASKS.values())):
+    if not isinstance(loaded, (calibrant.Map, *(kind for _, kind, _ in TASKS.values()))):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
     return loaded
 
 
-def fitting(calibrator: Calibrator | None, data: PredictionFile) -> Any:
-    """The file itself, if the calibrator, saved or none, is for what it holds."""
+def fitting(calibrator: Any, data: PredictionFile) -> Any:
+    """The calibrator, saved or none, if it is for what the file holds."""
     *_, kind, words = TASKS[data.task]
-    if calibrator is not None and not isinstance(calibrator, kind):
+    scores, of_map = getattr(data, "inputs", None) == "score", isinstance(calibrator, calibrant.Map)
+    if of_map and not scores:
+        raise InputError(
+            f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on scores; name them with --risk and say "
+            "--inputs score."
+        )
+    if calibrator is not None and scores and not of_map:
+        raise InputError(
+            f"{data.path} holds scores, as --inputs score says, and the saved {type(calibrator).__name__} was fitted on "
+            f"{WORDS.get(getattr(calibrator, 'inputs', None), words)}; say other --inputs, or fit one on scores."
+        )
+    if calibrator is not None and not of_map and not isinstance(calibrator, kind):
         raise InputError(
             f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate; say --task if that is not what it holds, "
             f"or fit one with `calibrant fit {data.path.name}`."
         )
-    return data
+    return calibrator
 
 
 def chosen(
@@ -103,27 +117,25 @@ def chosen(
 ) -> Calibrator:
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
     named, _, words = TASKS[data.task]
-    if target is not None:
-        _check_target(target, method, data)
+    if target is not None and data.task == "regression":
+        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
     if method is not None and method not in named():
         raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")
     fitting(loaded, data)
     if loaded is not None:
         return loaded
     if method is not None:
-        return make(method, data.task, target or "classes")
+        return make(method, data.task, "answer" if target == "answer" else "classes")
     return resolve(None if default is None else default(), data.task)
 
 
-def _check_target(target, method, data):
-    if data.task == "regression":
-        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
-    if method is None:
-        raise click.UsageError("--target says what the map of --method is fitted to; name one, such as --method isotonic.")
-    if target == "event" and data.values.ndim > 1 and data.values.shape[1] > 2:
-        raise click.UsageError(
-            f"--target event is for two classes; {data.path.name} has {data.values.shape[1]}; leave it out, or say classes."
-        )
+def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> tuple[Calibrator, Any] | None:
+    """(no calibrator, the rows measured with risks in place of scores), and a word of what was done; None where there are no scores."""
+    if getattr(data, "inputs", None) != "score":
+        return None
+    measured, said = measured_scores(data, method, fitting(loaded, data), test)
+    say(said, err=True)
+    return calibrant.Identity(), measured
 
 
 def reported(
@@ -144,7 +156,7 @@ def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
     if data.inputs != calibrator.inputs:
         raise InputError(
             f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds {WORDS[data.inputs]}; "
-            "name the right ones with --probabilities or --logits."
+            "name the right ones with --probabilities or --logits, or say what one column holds with --inputs."
         )
     return {"P": data.values[..., column_order(data, calibrator.classes_)], "inputs": data.inputs, "classes": calibrator.classes_}
 

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 __all__ = ["as_floats", "find", "same_kind"]
 
 PATTERNS: dict[Any, Any] = {"probability": ("p_*", "prob_*", "probability_*"), "logit": ("logit_*",)}
-SINGLE = ("p", "probability", "prob", "score")
+SINGLE = ("p", "risk", "probability", "prob", "score")
 
 
 def find(source: "CsvSource | ParquetSource", columns: "Columns", prefer: str) -> Any:
     """(names, values, inputs, classes) of a csv or parquet file."""
-    given = {"probability": columns.probabilities, "logit": columns.logits}
+    given = {"probability": columns.risk or columns.probabilities, "logit": columns.logits}
     kinds = [kind for kind, name in given.items() if name is not None] or ["probability", "logit"]
     if prefer == "logit" and len(kinds) == 2:
         kinds.reverse()
     for kind in kinds:
-        names, classes = _named(source, given[kind]) if given[kind] is not None else _usual(source, kind)
+        names, classes = _named(source, given[kind], columns.risk is None) if given[kind] is not None else _usual(source, kind)
         if names:
             values = np.column_stack([as_floats(source.column(name), name, source.path) for name in names])
             return names, values[:, 0] if len(names) == 1 else values, kind, classes
     raise InputError(
         f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it has {source.described()}; "
-        'name yours with --probabilities "a,b,c" or --logits.'
+        'name yours with --risk, --probabilities "a,b,c" or --logits.'
     )
 
 
@@ -46,13 +46,14 @@ def _usual(source, kind):
     return single[:1], None
 
 
-def _named(source, text):
-    if "*" in text:
+def _named(source, text, several):
+    """(names, classes) of the columns that are named; the name of a risk is taken letter by letter."""
+    if "*" in text and several:
         names, classes = _matching(source, text)
         if not names:
             raise InputError(f"{source.path} has no column like {text!r}; it has {source.described()}.")
         return names, classes
-    names = [part.strip() for part in text.split(",")]
+    names = [part.strip() for part in text.split(",")] if several else [text]
     missing = [name for name in names if name not in source.content]
     if missing:
         raise InputError(f"{source.path} has no column {missing[0]!r}; it has {source.described()}.")

@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 import calibrant
-from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
+from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
 from calibrant.cli.evaluate_tables import Tables, evaluate_tables, table_options
+from calibrant.cli.event import viewed
 from calibrant.cli.options import FILE, bins_option, column_options
 from calibrant.cli.reading import read_file
 from calibrant.cli.tables import print_summary
@@ -30,7 +31,11 @@ def _refused_gates(ctx, param, value):
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 @click.option("--fail-if", hidden=True, multiple=True, expose_value=False, callback=_refused_gates)
 def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **options: Any) -> None:
-    """Accuracy, log loss, Brier score and calibration errors of FILE, each with an interval; of forecasts NLL, CRPS, ENCE, coverage.
+    """How good and how honest the predictions in FILE are, each number with an interval.
+
+    Of two classes the numbers are of the risk of the event: log loss, Brier score, D², O/E, calibration in the large and slope, ECE,
+    ICI, AUROC. --target answer asks how likely the model's own answer is right, as more classes do by default: accuracy, log
+    loss, Brier score, ECE; --target LABEL takes one class for the event. Of forecasts: NLL, CRPS, ENCE, coverage.
 
     With --calibrator or --method: before and after calibration, and the change (paired).
     A pattern of Parquet files, a folder, or any option marked "Tables" counts out of core, by slice, in bounded memory; CSV files
@@ -39,6 +44,8 @@ def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: An
     \b
     Examples:
       calibrant evaluate predictions.npz
+      calibrant evaluate risks.csv --risk p_default --label outcome --positive bad
+      calibrant evaluate log.jsonl --risk margin --inputs score --label correct
       calibrant evaluate predictions.csv --label outcome --json
       calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
       calibrant evaluate test.npz --calibrator model.calibrant
@@ -48,19 +55,20 @@ def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: An
     """
     tables = Tables(**options)
     if tables.asked(source):
-        if method is not None or calibrator is not None or target is not None:
-            raise click.UsageError("--method, --target and --calibrator go with one file that is read whole; leave them out for tables.")
-        evaluate_tables(source, tables, columns, bins, as_json)
+        if method is not None or calibrator is not None:
+            raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
+        evaluate_tables(source, tables, columns, bins, as_json, target)
         return
     _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, target, calibrator, columns, bins, as_json)
 
 
 def _evaluate_file(file, method, target, calibrator, columns, bins, as_json):
-    loaded = saved(calibrator, method, target)
+    loaded = saved(calibrator, method)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    fitted = chosen(method, loaded, data, default=calibrant.Identity, target=target)
+    fitted, data = of_scores(data, method, loaded) or (chosen(method, loaded, data, default=calibrant.Identity, target=target), data)
     with fold_progress(fitted) as step:
-        summary = reported(data, fitted, n_bins=bins, title=shown(data.path.name), progress=step).to_dict()
+        found = reported(data, fitted, target=viewed(data, target, fitted), n_bins=bins, title=shown(data.path.name), progress=step)
+        summary = found.to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:

@@ -11,12 +11,13 @@ from rich.table import Table
 
 from calibrant._support.files import replacing
 from calibrant.cli.columns import PATTERNS, SINGLE
+from calibrant.cli.event import event_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.options import STDIN, Columns, force_option, refuse_existing
 from calibrant.cli.reading import ARRAYS
 from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
-from calibrant.cli.wording import say
+from calibrant.cli.wording import few, say
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred
 from calibrant.frames.engines.choosing import choose, columns_of, files
@@ -25,8 +26,9 @@ from calibrant.frames.evaluate import evaluate
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "table_options", "write_result"]
 
 SHOWN = (
-    "n", "accuracy", "confidence", "log_loss", "confidence_log_loss", "brier_score", "confidence_brier_score", "ece", "ece_bound",
-    "nll", "crps", "rmse", "mae", "coverage", "width", "ence",
+    "n", "mean_risk", "event_rate", "observed_expected_ratio", "accuracy", "confidence", "log_loss", "confidence_log_loss",
+    "brier_score", "event_brier_score", "confidence_brier_score", "ece", "event_ece", "ece_bound", "nll", "crps", "rmse", "mae",
+    "coverage", "width", "ence",
 )  # fmt: skip
 
 
@@ -78,15 +80,15 @@ def check_output(tables: Tables, *sources: Any) -> None:
     refuse_existing(tables.output, tables.force, *read, *([tables.resume] if tables.resume and tables.resume.exists() else []))
 
 
-def count_tables(source: str, tables: Tables, columns: Columns, bins: Any) -> Any:
-    """(the evaluation, number of files) of the files, each counted once."""
+def count_tables(source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None) -> Any:
+    """(the evaluation, number of files) of the files, each counted once, for the question of --target."""
     paths = _paths(source)
     table = table_of(paths, tables.time)
     if table is not paths and tables.resume is not None:
         raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the others first.")
     engine = tables.engine or "auto"
     with own_words():
-        asked = _asked(columns_of(table, choose(table, engine)), tables, columns)
+        asked = _asked(columns_of(table, choose(table, engine)), tables, columns, target)
     with own_words(), progress("files", len(paths)) as step:
         found = evaluate(
             table, predicted=tables.predicted, by=_listed(tables.by) or (), time=tables.time, every=tables.every, weight=columns.weight,
@@ -95,6 +97,8 @@ def count_tables(source: str, tables: Tables, columns: Columns, bins: Any) -> An
         )  # fmt: skip
     if not found.overall():
         raise InputError(f"{source} has no rows to count; name files that have some.")
+    if columns.positive is not None and not found.overall().get("event_rate", 1.0):
+        say(f"Warning: no row of {source} has the label {columns.positive!r}, which --positive names.", err=True)
     return found, len(paths)
 
 
@@ -102,31 +106,59 @@ def _paths(source):
     return [source] if source == str(STDIN) else files(source)
 
 
-def _asked(names, tables, columns):
+def _asked(kinds, tables, columns, target):
     """The columns of predictions and of what came true, as arguments of ``evaluate``; by their usual names where none are given."""
     if columns.quantiles or columns.logits or "," in (columns.mean or "") + (columns.std or ""):
         raise click.UsageError("slices are counted from probabilities, or from one mean and std; other predictions are read whole.")
-    given = columns.probabilities or tables.score
-    usual = next((pattern for pattern in PATTERNS["probability"] if starred(names, pattern)), None)
-    looks = not (columns.task or given or usual) and {"mean", "std"} <= {*names}
+    if columns.inputs not in (None, "probability"):
+        raise click.UsageError(f"slices are counted from probabilities; make them of the {columns.inputs}s first, with `calibrant apply`.")
+    given = columns.risk or columns.probabilities or tables.score
+    usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
+    looks = not (columns.task or given or usual) and {"mean", "std"} <= {*kinds}
     if columns.task == "regression" or columns.mean or columns.std or looks:
-        label = columns.label or next((name for name in OUTCOMES if name in names), "y")
+        if target is not None:
+            raise click.UsageError("--target is for predictions of classes; these are forecasts of a number; leave it out.")
+        label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
         return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
-    label = columns.label or next((name for name in ARRAYS["label"] if name in names), "label")
+    label = columns.label or next((name for name in ARRAYS["label"] if name in kinds), "label")
     if tables.score:
+        if target not in (None, "answer"):
+            raise click.UsageError("--score is the probability of the model's own answer, so it takes --target answer alone; leave it out.")
         return {"label": label, "score": tables.score, "probabilities": columns.probabilities}
-    probabilities = columns.probabilities or usual or next((name for name in SINGLE if name in names), "p_*")
-    return {"label": label, "probabilities": _listed(probabilities) if "," in probabilities else probabilities}
+    probabilities = columns.risk or columns.probabilities or usual or next((name for name in SINGLE if name in kinds), "p_*")
+    names = _listed(probabilities) if "," in probabilities and not columns.risk else probabilities
+    return {"label": label, "probabilities": names, "target": _question(names, kinds, columns, target)}
+
+
+def _question(names, kinds, columns, target):
+    """What --target asks of these columns: by default the event of one column of risks, or of two classes."""
+    found = names if isinstance(names, list) else list(starred(kinds, names)) if "*" in names else [names]
+    several = len(found) > 2 or kinds.get(found[0] if found else None) == "list"
+    if target in ("answer", "classes") or (target is None and several):
+        return None
+    if target not in (None, "event"):
+        return target
+    if len(found) == 2 and columns.classes is None:
+        named = list(starred(kinds, names).values()) if isinstance(names, str) else names
+        return event_of(named, columns.positive, "the files") or _unsaid(named)
+    return columns.positive or "event"
+
+
+def _unsaid(names):
+    raise InputError(
+        f"which of the classes {few(names)} is the event must be said: --positive LABEL; or ask how likely the model's own answer is "
+        "right: --target answer."
+    )
 
 
 def _listed(text):
     return [part.strip() for part in text.split(",")] if text else None
 
 
-def evaluate_tables(source: str, tables: Tables, columns: Columns, bins: Any, as_json: bool) -> None:
+def evaluate_tables(source: str, tables: Tables, columns: Columns, bins: Any, as_json: bool, target: str | None = None) -> None:
     """Evaluate, then print or write."""
     check_output(tables, source)
-    found, n_files = count_tables(source, tables, columns, bins)
+    found, n_files = count_tables(source, tables, columns, bins, target)
     if tables.output is not None:
         write_result(found, tables)
     if as_json:

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from calibrant.cli.choosing import chosen, method_option
+from calibrant.cli.event import QUESTIONS, viewed
 from calibrant.cli.options import FILE, Columns, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import read_file
+from calibrant.cli.scores import fit_scores
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
 from calibrant.compare.given import shown_name
@@ -22,7 +24,7 @@ __all__ = ["fit"]
 @click.command()
 @click.argument("file", type=FILE)
 @output_option("model.calibrant", "Where to save the calibrator.")
-@method_option("Calibrator (default: the automatic choice); a wrong name lists all.")
+@method_option("Calibrator (default: the automatic choice); a wrong name lists all.", "What a map named by --method is fitted to")
 @column_options()
 @force_option
 def fit(file: Path, output: Path, method: str | None, target: Any, columns: Columns, force: bool) -> None:
@@ -35,17 +37,39 @@ def fit(file: Path, output: Path, method: str | None, target: Any, columns: Colu
       calibrant fit predictions.npz -o model.calibrant
       calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
       calibrant fit answers.csv --method isotonic --target answer           whether the answer is right
+      calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to the risk
       calibrant fit logits.npz --logits logits --force
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
     refuse_existing(output, force, file)
-    data = read_file(file, columns)
-    calibrator = chosen(method, None, data, target=target)
+    data: Any = read_file(file, columns)
+    _check_target(target, method, data)
     with working("fitting"):
-        fitted, said = FITS[data.task](calibrator, data)
+        if getattr(data, "inputs", None) == "score":
+            fitted, said = fit_scores(data, method), f"{len(data.values):,} scores"
+        else:
+            fitted, said = FITS[data.task](chosen(method, None, data, target=target), data)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+
+
+def _check_target(target, method, data):
+    """Refuse a question that no calibrator of this file would answer."""
+    if target is None or data.task == "regression":
+        return
+    if target == "answer" and method is None:
+        raise click.UsageError("--target answer says what the map of --method is fitted to; name one, such as --method isotonic.")
+    if target == "answer" and data.inputs == "score":
+        raise click.UsageError("--target answer is of probabilities; a score has no answer of its own, so leave it out.")
+    if target not in QUESTIONS:
+        viewed(data, target)
+    if target not in ("answer", "classes") and len(data.own_classes) > 2:
+        name = "LABEL" if target == "event" else target
+        raise click.UsageError(
+            f"--target {target} fits one event of two classes, and {data.path.name} has {len(data.own_classes)}; "
+            f"name the column of its probability: --risk NAME --positive {name}."
+        )
 
 
 def _of_classes(calibrator, data):

@@ -55,7 +55,8 @@ def holds_forecasts(source: Any, columns: "Columns") -> bool:
         return columns.task == "regression"
     if columns.mean is not None or columns.std is not None or columns.quantiles is not None:
         return True
-    if columns.probabilities is not None or columns.logits is not None or source.kind == "npy":
+    given = (columns.risk, columns.inputs, columns.probabilities, columns.logits)
+    if any(name is not None for name in given) or source.kind == "npy":
         return False
     forecasts = _looks_like_forecasts(source)
     columns_of_classes = {name for kind in PATTERNS.values() for pattern in kind for name in starred(source.content, pattern)}

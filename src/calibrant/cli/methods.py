@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import partial
 from typing import Any
 
 import calibrant
@@ -9,7 +10,7 @@ from calibrant._support.registry import key_of, registered
 from calibrant.errors import InputError
 from calibrant.wrap.as_calibrator import as_calibrator
 
-__all__ = ["RENAMED", "TARGETS", "make", "methods", "regression_methods"]
+__all__ = ["RENAMED", "TARGETS", "make", "methods", "regression_methods", "score_methods"]
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
@@ -59,6 +60,24 @@ def regression_methods() -> dict[str, type[Any]]:
     StdScaling()
     """
     return dict(sorted((_name(cls), cls) for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls)))
+
+
+def score_methods() -> dict[str, Any]:
+    """The same for maps of a score of any size, with the option that makes one take it.
+
+    Examples
+    --------
+    >>> score_methods()["isotonic"](), score_methods()["platt"]()
+    (Isotonic(), Platt(scale='probability'))
+    """
+    found = {}
+    for cls in filter(_makes_itself, _offered(calibrant.Map)):
+        known = inspect.signature(cls).parameters
+        options = [{}, *({name: value} for name, value in (("scale", "probability"), ("strategy", "mass")) if name in known)]
+        real = next((one for one in options if cls(**one).tags.domain == "real"), None)
+        if real is not None:
+            found[_name(cls)] = partial(cls, **real)
+    return dict(sorted(found.items()))
 
 
 def make(name: str, task: str = "classification", target: str = "classes") -> Any:

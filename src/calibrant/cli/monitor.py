@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from calibrant.cli.choosing import target_option
 from calibrant.cli.evaluate_tables import Tables, check_output, count_tables, table_options, write_result
 from calibrant.cli.gate import FAILED
 from calibrant.cli.options import column_options
@@ -21,6 +22,7 @@ MOST_SHOWN = 20
 
 @click.command()
 @click.argument("source", metavar="FILES")
+@target_option("Whose probability is watched")
 @column_options(forecasts=False)
 @table_options
 @click.option("--reference", metavar="FILES", help="Rows whose calibration is the standard; default perfect calibration.")
@@ -33,12 +35,14 @@ MOST_SHOWN = 20
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 @click.pass_context
 def monitor(
-    ctx: Any, source: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any, **options: Any
-) -> None:
+    ctx: Any, source: Any, target: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any,
+    **options: Any,
+) -> None:  # fmt: skip
     """Watch the calibration of FILES over --time: an alarm with a stated rate of false ones, and advice.
 
-    Parquet files are counted out of core, by --by and by --every of --time; with --resume only new files are read.
-    The alarm holds however often you look.
+    Of two classes the risk of the event is watched, and of more the confidence of the model's own answer; --target says otherwise.
+    Parquet files are counted out of core, by --by and by --every of --time; with --resume only new files are read. The alarm holds however
+    often you look.
 
     \b
     Examples:
@@ -52,10 +56,11 @@ def monitor(
     if columns.weight is not None:
         raise click.UsageError("weights void the rate of false alarms; leave --weight out.")
     check_output(tables, source, reference)
-    evaluation, _ = count_tables(source, tables, columns, bins)
+    evaluation, _ = count_tables(source, tables, columns, bins, target)
     standard = None
     if reference is not None:
-        standard, _ = count_tables(reference, Tables(engine=tables.engine, score=tables.score, predicted=tables.predicted), columns, bins)
+        alike = Tables(engine=tables.engine, score=tables.score, predicted=tables.predicted)
+        standard, _ = count_tables(reference, alike, columns, bins, target)
     found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
     worst = worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance) if found.by else None
     if tables.output is not None:
@@ -63,16 +68,16 @@ def monitor(
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
     else:
-        _print(found, worst)
+        _print(found, worst, ("risk", "happened") if evaluation.state.settings["mode"] == "event" else ("confidence", "accuracy"))
     if fail and (found.overall.alarm_ or found.alarms):
         ctx.exit(FAILED)
 
 
-def _print(found, worst):
+def _print(found, worst, said):
     out = console()
     if worst is not None:
         table = Table(title=f"Slices, worst first (a false share of at most {worst.alpha:g} among those flagged)", title_justify="left")
-        for name in [*worst.by, "rows", "confidence", "accuracy", "adjusted p", "flagged", "alarm"]:
+        for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:
             table.add_column(as_text(name), justify="left" if name in worst.by else "right")
         for i, values in enumerate(worst.slices[:MOST_SHOWN]):
             numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")

@@ -9,13 +9,14 @@ from typing import Any
 import click
 
 from calibrant._support.files import target
+from calibrant.cli.event import UNITS
 from calibrant.errors import InputError
 
 __all__ = ["FILE", "STDIN", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
 
 #: The path that stands for standard input.
 STDIN = Path("-")
-NAMED = ("probabilities", "logits", "classes", "task", "mean", "std", "quantiles")
+NAMED = ("risk", "inputs", "positive", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles")
 FORECASTS = (
     click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
     click.option("--std", metavar="NAMES", help="Standard deviations of the forecasts, named as for --mean (default std)."),
@@ -28,6 +29,13 @@ FORECASTS = (
         help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
     ),
 )  # fmt: skip
+RISK = (
+    click.option(
+        "--inputs", type=click.Choice(list(UNITS)),
+        help="What a column of risks holds (default probability); a score is any number, higher where the event is likelier.",
+    ),
+    click.option("--risk", metavar="NAME", help="The one column of the risk of the event, or of a score of it."),
+)  # fmt: skip
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
@@ -36,6 +44,9 @@ class Columns:
     """Names of columns or arrays as the user gave them; None means the usual ones."""
 
     label: str | None = None
+    risk: str | None = None
+    inputs: str | None = None
+    positive: str | None = None
     probabilities: str | None = None
     logits: str | None = None
     weight: str | None = None
@@ -53,6 +64,7 @@ def column_options(labels: bool = True, forecasts: bool = True) -> Callable[...,
         @wraps(command)
         def gathered(*args, label=None, weight=None, **options):
             named = {name: options.pop(name) for name in NAMED if name in options}
+            _refuse_two_ways(named)
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
         decorated = gathered
@@ -68,7 +80,13 @@ def column_options(labels: bool = True, forecasts: bool = True) -> Callable[...,
             "--probabilities", metavar="NAMES",
             help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
         )(decorated)  # fmt: skip
+        for option in RISK:
+            decorated = option(decorated)
         if labels:
+            decorated = click.option(
+                "--positive", metavar="LABEL",
+                help="The label of the event; must be said where labels are not 0 and 1, booleans, or no and yes.",
+            )(decorated)  # fmt: skip
             decorated = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(decorated)
             decorated = click.option(
                 "--label",
@@ -78,6 +96,15 @@ def column_options(labels: bool = True, forecasts: bool = True) -> Callable[...,
         return decorated
 
     return decorate
+
+
+def _refuse_two_ways(named):
+    """Predictions named twice, or an event said twice."""
+    other = next((n for n in ("probabilities", "logits", "mean", "std", "quantiles") if named.get("risk") and named.get(n)), None)
+    if other is not None or (named.get("risk") and named.get("task") == "regression"):
+        raise click.UsageError(f"--risk and --{other or 'task regression'} exclude each other; pass one.")
+    if named.get("positive") is not None and named.get("classes") is not None:
+        raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")
 
 
 def output_option(default: str | None, words: str) -> Callable[..., Any]:

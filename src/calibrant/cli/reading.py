@@ -1,6 +1,6 @@
 """Files of predictions: npz, npy, csv and parquet, each to the same record."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
+from calibrant.cli.event import as_risk, event_of, two_labels
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
 from calibrant.cli.options import Columns
+from calibrant.cli.wording import few
 from calibrant.errors import InputError
 from calibrant.labels import places
 
@@ -29,12 +31,14 @@ class PredictionFile:
     Attributes
     ----------
     values : (n, K) or (n,)
-    inputs : "probability" or "logit"
+    inputs : "probability" or "logit", or "score": any real number of which higher means likelier
     classes, labels, weight : as ``calibrant.predictions.read`` takes them, or None
     source : Source
         The content, by kind of file.
     names : list of str
         The arrays or columns that hold ``values``.
+    event
+        The label of the event, of two classes; None where it is not known.
     """
 
     path: Path
@@ -45,7 +49,15 @@ class PredictionFile:
     weight: Any
     source: Any
     names: list[Any]
+    event: Any = None
     task: ClassVar[str] = "classification"
+
+    @property
+    def own_classes(self) -> list[Any]:
+        """The labels in column order; numbers where nothing names them."""
+        booleans = self.labels is not None and {type(label) for label in np.asarray(self.labels).tolist()} == {bool}
+        n_classes = 2 if self.values.ndim == 1 else self.values.shape[1]
+        return [False, True] if booleans and n_classes == 2 else list(range(n_classes)) if self.classes is None else list(self.classes)
 
 
 def read_file(
@@ -78,7 +90,24 @@ def read_file(
         weight = None if weight is None else table_columns.as_floats(weight, columns.weight or "weight", path)
     if y is not None and classes is not None and columns.classes is None and source.kind not in ("npz", "npy"):
         _require_named(y, classes, path)
-    return PredictionFile(path, values, inputs, classes, y, weight, source, names)
+    data = PredictionFile(path, values, inputs, classes, y, weight, source, names)
+    return _with_event(data, columns) if values.ndim in (1, 2) else data
+
+
+def _with_event(data, columns):
+    """The file with its one column as risks, and the label of the event where it is known."""
+    if data.values.ndim == 2:
+        if columns.inputs is not None or (columns.positive is not None and data.values.shape[1] != 2):
+            said = "--inputs says what one column holds" if columns.inputs is not None else "--positive is for two classes"
+            raise InputError(f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one of them with --risk.")
+        return replace(data, event=event_of(data.own_classes, columns.positive, data.path)) if data.values.shape[1] == 2 else data
+    name = data.names[0] if data.names else "values"
+    values, inputs = as_risk(data.values, columns.inputs or data.inputs, name, data.path)
+    data = replace(data, values=values, inputs=inputs)
+    if columns.classes is None and data.labels is not None:
+        y, classes = two_labels(data.labels, columns.positive, data.path)
+        data = replace(data, labels=y, classes=classes)
+    return replace(data, event=data.own_classes[1])
 
 
 def _require_named(y, classes, path):
@@ -86,7 +115,7 @@ def _require_named(y, classes, path):
     seen = list(dict.fromkeys(np.asarray(y).tolist()))
     if all(place < 0 for place in places(seen, classes)):
         raise InputError(
-            f"the labels of {path} must be among the classes that its columns name, {_few(classes)}; got {_few(seen)}; "
+            f"the labels of {path} must be among the classes that its columns name, {few(classes)}; got {few(seen)}; "
             "write them as the columns are named, or say the order of the columns with --classes."
         )
 
@@ -96,8 +125,8 @@ def _from_arrays(source, columns, prefer):
     if source.kind == "npy":
         inputs = "logit" if columns.logits is not None or prefer == "logit" else "probability"
         return [], source.content["values"], inputs, None
-    wanted = [("probability", "probabilities", columns.probabilities), ("logit", "logits", columns.logits)]
-    if (columns.logits is not None and columns.probabilities is None) or (prefer == "logit" and columns.probabilities is None):
+    wanted = [("probability", "probabilities", columns.risk or columns.probabilities), ("logit", "logits", columns.logits)]
+    if columns.risk is None and columns.probabilities is None and (columns.logits is not None or prefer == "logit"):
         wanted.reverse()
     for inputs, what, name in wanted:
         key = _key(source, name, what)
@@ -156,10 +185,5 @@ def column_order(data: PredictionFile, classes: ArrayLike) -> Any:
         return slice(None) if data.values.ndim == 1 else np.arange(data.values.shape[1])
     order = places(classes, data.classes)
     if sorted(order) != list(range(len(data.classes))):
-        raise InputError(f"the columns of {data.path} are of classes {_few(data.classes)}, not {_few(classes)}; they must be the same.")
+        raise InputError(f"the columns of {data.path} are of classes {few(data.classes)}, not {few(classes)}; they must be the same.")
     return np.array(order)
-
-
-def _few(names):
-    names = list(map(str, names))
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

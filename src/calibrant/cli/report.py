@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from calibrant.cli.choosing import chosen, fold_progress, method_options, reported, saved
+from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
+from calibrant.cli.event import viewed
 from calibrant.cli.gate import FAILED, Gate, GateType
 from calibrant.cli.options import FILE, Columns, bins_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_of, column_order, read_file
@@ -49,15 +50,17 @@ def report(
       calibrant report log.parquet --time when --by model
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
-    loaded = saved(calibrator, method, target)
+    loaded = saved(calibrator, method)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
     refuse_existing(output, force, file, test, calibrator)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    fitted = chosen(method, loaded, data, target=target)
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
     measured = data if held_out is None else held_out
     options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or measured.path.name)}
+    scored = of_scores(data, method, loaded, held_out)
+    fitted, data, held_out = (*scored, None) if scored else (chosen(method, loaded, data, target=target), data, held_out)
+    options["target"] = viewed(data, target, fitted)
     with fold_progress(fitted) as step:
         found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, progress=step, **options)
     found.save(output, overwrite=force)

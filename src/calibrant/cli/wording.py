@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-__all__ = ["abridged", "said", "say", "shown"]
+__all__ = ["abridged", "few", "said", "say", "shown"]
 
 #: Control characters, separators of lines, marks that turn the direction of text, and bytes of file names that are no text.
 UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -17,7 +17,10 @@ LONGEST = 1000
 OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r'inputs="logit"': "--logits NAMES",
     r'inputs="probability"': "--probabilities NAMES",
+    r"pass classes=\[\.\.\.\] with the label of the event last":
+        "name it with --positive LABEL, or ask of the model's own answer with --target answer",
     r"classes=\[\.\.\.\]": "--classes A,B,C",
+    r"\btarget=(\S+) takes": r"--target takes", r"\btarget=": "--target ", r"^target must": "--target must",
     r"\bclasses(=| must)": r"--classes\1",
     r"\bsample_weight\b": "--weight",
     r"overwrite=True": "--force",
@@ -88,3 +91,9 @@ def abridged(value: Any) -> str:
     """A value of the user's as an error shows it: quoted, and not longer than a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"
+
+
+def few(names: Any) -> str:
+    """Names of the user's as an error lists them, the first of many."""
+    listed = [shown(name)[:60] for name in names]
+    return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")

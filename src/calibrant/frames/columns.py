@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.frames.coding import EVERY, encode, floor
+from calibrant.frames.event_labels import event_places
 
 __all__ = ["Layout", "coded", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
 
@@ -18,7 +19,7 @@ class Layout:
     """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score, or
     mean and std.
 
-    ``mode`` is "columns", "list", "second", "score" or "forecast".
+    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a class) or "forecast".
     """
 
     mode: str
@@ -30,6 +31,7 @@ class Layout:
     by: tuple[Any, ...] = ()
     time: str | None = None
     every: str = "day"
+    event: Any = None
 
     @property
     def needed(self) -> list[str]:
@@ -63,6 +65,7 @@ class Layout:
 def layout(
     types: dict[str, str], *, label: str | None, probabilities: str | Sequence[str] | None, score: str | None, predicted: str | None,
     weight: str | None = None, by: str | Sequence[str] = (), time: str | None = None, every: str = "day", classes: Any = None,
+    target: Any = None,
 ) -> Layout:  # fmt: skip
     """Check the columns asked for against those there; ``types`` maps a name to "list" where the column holds lists."""
     if (probabilities is None) == (score is None):
@@ -70,8 +73,12 @@ def layout(
     if score is not None and predicted is None:
         raise InputError("score= is of the predicted class and needs predicted=, its column; for two classes pass probabilities='p'.")
     mode, values = ("score", (score,)) if score is not None else _probability_columns(types, probabilities)
+    named = classes
     if mode == "columns" and classes is None:
         classes = whole_numbers(starred(values, probabilities).values()) if isinstance(probabilities, str) else values
+    if target not in (None, "answer", "classes"):
+        values, event = _of_event(mode, values, classes, target, named is not None)
+        return _there(Layout("event", values, None, label, None, weight, by, time, every, event), types)
     if classes is None and mode == "second":
         classes = (0, 1)
     classes = None if classes is None else tuple(classes)
@@ -79,6 +86,25 @@ def layout(
     if mode == "columns" and classes is not None and len(out.classes) != len(values):
         raise InputError(f"classes must name the {len(values)} columns of probabilities; got {len(out.classes)}.")
     return out
+
+
+def _of_event(mode, values, classes, target, ordered):
+    """(the column of its probability, its label or None where the labels say it) of the event that is asked for; ``ordered`` classes have
+    it last."""
+    if mode == "second":
+        return values, target if target != "event" else classes[-1] if ordered else None
+    if mode != "columns" or len(classes) != len(values):
+        raise InputError(
+            f"target={target!r} takes a column of probabilities for each class, or one of the event's; got {list(values)[:6]}."
+        )
+    if target == "event" and len(classes) != 2:
+        raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {list(classes)[:6]}, or "classes".')
+    named = classes[-1] if target == "event" and ordered else None if target == "event" else target
+    match = event_places(classes, named)
+    if True not in match:
+        raise InputError(f"target must be one of the classes {list(classes)[:6]}; got {target!r}.")
+    k = match.index(True)
+    return (values[k],), classes[k]
 
 
 def forecast_layout(

@@ -30,7 +30,7 @@ def evaluate(
     source: Any, *, label: str = "label", probabilities: str | Sequence[str] | None = None, score: ArrayLike | None = None,
     predicted: str | None = None, mean: Any = None, std: ArrayLike | None = None, by: str | Sequence[str] = (), time: str | None = None,
     every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
-    classes: ArrayLike | None = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
+    classes: ArrayLike | None = None, target: Any = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
     engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
     progress: Callable[..., Any] | None = None, metrics: Sequence[Metric] = (),
 ) -> Evaluation | ForecastEvaluation:  # fmt: skip
@@ -59,6 +59,11 @@ def evaluate(
     weight : str, optional
         Column of weights; weight 2 means the row twice.
     classes : (K,) labels in column order, optional
+    target : {"answer", "event"} or a class label, optional
+        Whose probability is compared with what came true: the predicted class's (the default), or that of the event (of two classes the
+        last of ``classes``; where none are given the one that labels 0 and 1, booleans, or no and yes say themselves) or of a class.
+
+        .. versionadded:: 0.2
     n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
         "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins of equal weight; the column ``ece_bound``
@@ -96,8 +101,10 @@ def evaluate(
     -----
     Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation (1e-9). Memory is (slices x predicted
     classes x bins), never rows. Columns of ``score=`` alone give the losses of the confidence (``confidence_log_loss``,
-    ``confidence_brier_score``), not those of all probabilities. ENCE and UCE are those of the metrics with ``cells=32``: bins of equal
-    weight by std whose edges are off by at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
+    ``confidence_brier_score``), not those of all probabilities. Of an event the table has ``mean_risk``, ``event_rate``,
+    ``observed_expected_ratio``, ``log_loss``, ``event_brier_score`` and ``event_ece``. ENCE and UCE are those of the metrics with
+    ``cells=32``: bins of equal weight by std whose edges are off by at most 2 %. With one process the kernel uses one core; a
+    cluster's engine uses all.
 
     Examples
     --------
@@ -112,6 +119,8 @@ def evaluate(
         raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     if strategy not in ("width", "mass"):
         raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
+    if target is not None and mean is not None:
+        raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
     module = choose(source, engine)
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
@@ -122,7 +131,7 @@ def evaluate(
             raise InputError("pass mean= and std= (regression), or probabilities= or score= (classification), not both.")
         kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, **sliced), n_bins)
     else:
-        columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, **sliced)
+        columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, target=target, **sliced)
         summed = _sums(metrics, columns)
         kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width", metrics=summed)
     paths = files(source)

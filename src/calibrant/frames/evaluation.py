@@ -15,11 +15,19 @@ from calibrant.frames.kernel import fine_edges, widths
 from calibrant.frames.mass_bins import merged_to_mass
 from calibrant.frames.sliced import Sliced, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
+from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio
 from calibrant.metrics.label.accuracy import accuracy
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 
 __all__ = ["Evaluation"]
+
+#: What numbers of the predicted label are called of an event.
+EVENT_NAMES = {
+    "confidence": "mean_risk", "accuracy": "event_rate", "accuracy_low": "event_rate_low", "accuracy_high": "event_rate_high",
+    "ece": "event_ece", "ece_bound": "event_ece_bound", "mce": "event_mce", "brier_score": "event_brier_score",
+    "brier_score_low": "event_brier_score_low", "brier_score_high": "event_brier_score_high",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +69,9 @@ class Evaluation(Sliced):
         return group[:-1]
 
     def _numbers(self, bins, sums):
-        return _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins) | self._asked_for(sums)
+        mode = self.state.settings["mode"]
+        found = _numbers(bins, sums, mode == "score") | self._errors(bins) | self._asked_for(sums)
+        return _of_event(found, sums, bins) if mode == "event" else found
 
     def _asked_for(self, sums):
         out, rest = {}, sums[:, 6:]
@@ -103,6 +113,17 @@ class Evaluation(Sliced):
             out["mce"].append(float(binned_errors(sums[:, 0], gap, "max")))
             out["ece_bound"].append(bound)
         return {name: np.array(values) for name, values in out.items()}
+
+
+def _of_event(found, sums, bins):
+    """The same by the names of an event: how likely it was said to be, how often it happened, and their ratio."""
+    totals = np.stack([sums[:, 0], sums[:, 1], bins[..., 1].sum(axis=-1)], axis=-1)
+    out = {}
+    for name, values in found.items():
+        out[EVENT_NAMES.get(name, name)] = values
+        if name == f"{accuracy.key}_high":
+            out |= value_and_limits(observed_expected_ratio.key, observed_expected_ratio, totals)
+    return out
 
 
 def _numbers(bins, sums, score_only):

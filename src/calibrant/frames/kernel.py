@@ -15,6 +15,7 @@ from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, coded, numbers
+from calibrant.frames.event_labels import event_places
 from calibrant.frames.state import GroupState
 from calibrant.frames.tally import Tally
 from calibrant.labels import label_key, places
@@ -72,9 +73,11 @@ class Kernel:
 
     def empty(self) -> GroupState:
         """The state of no rows."""
+        mode = self.layout.mode if self.layout.mode in ("score", "event") else "probability"
+        classes = ("others", self.layout.event) if mode == "event" else self.layout.classes
         settings = {
-            "mode": "score" if self.layout.mode == "score" else "probability", "classes": None if self.layout.classes is None else
-            list(self.layout.classes), "by": list(self.layout.group_names), "n_bins": self.n_bins, "grid": self.grid,
+            "mode": mode, "classes": None if classes is None else list(classes), "by": list(self.layout.group_names),
+            "n_bins": self.n_bins, "grid": self.grid,
         }  # fmt: skip
         if self.summed[2:]:
             settings["metrics"] = [repr(metric) for metric in self.summed[2:]]
@@ -93,7 +96,7 @@ class Kernel:
         weight = None if self.layout.weight is None else numbers(batch, self.layout.weight)
         if weight is not None and not weight.any():
             return
-        rows = self._scored(batch, weight) if self.layout.mode == "score" else self._classified(batch, weight)
+        rows = self._scored(batch, weight) if self.layout.mode in ("score", "event") else self._classified(batch, weight)
         slices = [(values, code if rows.kept is None else code[rows.kept]) for values, code in self.layout.slices(batch)]
         bins = self._bin(rows.score, rows.resolution)
         tally.add([*slices, (rows.names, rows.predicted)], bins, rows.score, rows.hit, rows.columns, rows.weight)
@@ -118,9 +121,15 @@ class Kernel:
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
-        named, said = coded(batch, self.layout.predicted)
         true_names, true = coded(batch, self.layout.label)
-        hit = said == np.array(places(true_names, named))[true]
+        if self.layout.mode == "event":
+            seen = np.bincount(true, minlength=len(true_names)) > 0
+            own = np.zeros(len(true_names), dtype=bool)
+            own[seen] = event_places([name for name, there in zip(true_names, seen, strict=True) if there], self.layout.event)
+            named, said, hit = ["event"], np.zeros(len(true), dtype=np.intp), own[true]
+        else:
+            named, said = coded(batch, self.layout.predicted)
+            hit = said == np.array(places(true_names, named))[true]
         resolution = float(np.finfo(score.dtype).eps)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
             # Rounding may leave a float32 score just above 1, which the door forgives too.

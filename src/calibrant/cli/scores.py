@@ -1,0 +1,65 @@
+"""Scores that are no probabilities, such as a margin: a map from them to the risk of the event."""
+
+from dataclasses import replace
+from typing import Any
+
+import click
+import numpy as np
+from scipy.stats import rankdata
+
+from calibrant import metrics
+from calibrant.cli.methods import score_methods
+from calibrant.contracts.map import Map
+from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.predictions import read
+
+__all__ = ["fit_scores", "measured_scores"]
+
+#: From this many rows a score is mapped step by step by default, and below by a sigmoid.
+MANY_ROWS = 1000
+N_SPLITS = 5
+
+
+def fit_scores(data: Any, method: str | None) -> Map:
+    """The map of the method, fitted on all scores of the file."""
+    return _map(data, method).fit_checked(*_rows(data))
+
+
+def _map(data, method):
+    known = score_methods()
+    if method is not None and method not in known:
+        raise click.UsageError(f"--method {method} takes no score of any size; with --inputs score choose from: {', '.join(known)}")
+    return known[method or ("centered-isotonic" if len(data.values) >= MANY_ROWS else "platt")]()
+
+
+def _rows(data):
+    """(score, whether it happened, weight) of the rows of positive weight."""
+    record = read(data.values, data.labels, inputs="logit", classes=data.classes, sample_weight=data.weight)
+    return data.values[slice(None) if record.kept is None else record.kept].astype(np.float64), (record.labels == 1) * 1.0, record.weight
+
+
+def measured_scores(data: Any, method: str | None, loaded: Map | None, test: Any = None) -> tuple[Any, str]:
+    """(the file whose rows are measured, with risks for scores; how they came about, and how the score itself ranks).
+
+    The risks are of a map fitted before (``loaded``), of one fitted on the file for the rows of ``test``, or else out of fold.
+    """
+    if loaded is not None:
+        measured, risk, how, used = data, loaded.predict(data.values), "as it was saved", loaded
+    elif test is not None:
+        used = fit_scores(data, method)
+        measured, risk, how = test, used.predict(test.values), "fitted on the other file"
+    else:
+        used, (score, happened, weight) = _map(data, method), _rows(data)
+        measured, risk, how = data, np.full(len(data.values), 0.5), f"{N_SPLITS}-fold out of fold"
+        own = np.flatnonzero(data.weight) if data.weight is not None else np.arange(len(score))
+        folds = stratified_folds(happened, N_SPLITS)
+        for k in range(N_SPLITS):
+            fold = folds == k
+            fitted = _map(data, method).fit_checked(score[~fold], happened[~fold], None if weight is None else weight[~fold])
+            risk[own[fold]] = fitted.predict(score[fold])
+    order = rankdata(measured.values) / len(measured.values)
+    ranks = read(order, measured.labels, classes=measured.classes, sample_weight=measured.weight).as_pair("event")
+    auroc = metrics.confidence_auroc.of(ranks)
+    label = used.tags.label or type(used).__name__
+    said = f"{measured.names[0] if measured.names else 'the values'} is a score: the numbers are of {label} of it, {how}; it ranks with "
+    return replace(measured, values=risk, inputs="probability"), f"{said}an AUROC of {auroc:.4f}."
