@@ -32,6 +32,7 @@ GROUPS = {
     "Regression": ("regression", "forecasts"),
     "Wrappers": ("wrap", "folds", "models"),
     "Selection": ("select",),
+    "Decisions": ("decisions",),
     "Tables of any size": ("frames",),
     "Monitoring": ("monitoring",),
     "Displays": ("displays",),
