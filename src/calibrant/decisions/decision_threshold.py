@@ -71,7 +71,7 @@ class DecisionThreshold:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON, the calibrator as text and infinite ends as None."""
-        return plain(self)
+        return plain(vars(self))
 
     def __repr__(self) -> str:
         return "\n".join([

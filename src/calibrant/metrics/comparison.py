@@ -102,7 +102,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: nan becomes None."""
-        return plain(self)
+        return plain(vars(self))
 
     def __repr__(self) -> str:
         head = ("metric", "difference", "value", f"{100.0 * self.level:g} % interval", "p", "meaning")
@@ -222,9 +222,9 @@ def compare(
     Decide by one proper score, named beforehand: the correction does not count metrics. Means over rows, all proper scores among them,
     have a paired t interval, with ``cluster`` the cluster-robust one (t with the clusters less one); rankings, root mean squares, slope
     and intercept a paired bootstrap. At 95 % t held 96 to 98 of 100 differences with 500 rows; where they are skewed, as of a model and
-    its sharper self, 92 with 50 to 200. Calibration errors (ECE, ICI) are shown and **not compared**: where one of two is near 0, the bootstrap
-    of the difference held it 72 to 93 times of 100, debiased 30 to 85 (benchmarks/metrics/paired.py). Models are taken as they are:
-    predictions made out of fold share their training rows, so that intervals are a little short.
+    its sharper self, 92 with 50 to 200. Calibration errors (ECE, ICI) are shown and **not compared**: where one of two is near 0, the
+    bootstrap of the difference held it 72 to 93 times of 100, debiased 30 to 85 (benchmarks/metrics/paired.py). Models are taken as they
+    are: predictions made out of fold share their training rows, so that intervals are a little short.
 
     References
     ----------
