@@ -73,4 +73,4 @@ def test_laws(metric):
 
 
 def test_metrics_were_found():
-    assert {"log loss", "Brier score", "accuracy", "ECE", "classwise ECE", "positive-class ECE"} <= {m.name for m in METRICS}
+    assert {"log loss", "Brier score", "accuracy", "ECE", "classwise ECE", "event ECE"} <= {m.name for m in METRICS}

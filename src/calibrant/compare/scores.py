@@ -52,7 +52,7 @@ class Change:
     low: float | None = None
     high: float | None = None
     method: str = NOT_RESAMPLED
-    meaning: str = "unknown"
+    meaning: str = "not compared"
 
 
 @dataclass(frozen=True)

@@ -39,18 +39,20 @@ def _reliability(key, when, curve):
     return reliability_figure(key, f"Reliability {when}", curve, ReliabilityDisplay(curve), (3.7, 4.3))
 
 
-def reliability_figure(key: str, title: str, curve: Any, display: Any, size: tuple[float, float]) -> dict[str, Any]:
-    """A reliability curve as a figure of the page, with the gap that counts most in words."""
+def reliability_figure(
+    key: str, title: str, curve: Any, display: Any, size: tuple[float, float], said: str = "confidence", seen: str = "accuracy"
+) -> dict[str, Any]:
+    """A reliability curve as a figure of the page, with the gap that counts most in words; ``said`` and ``seen`` name what it compares."""
     gap = curve.confidence - curve.accuracy
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     side = "below" if gap[worst] > 0 else "above"
     points = [
-        (c, a, f"confidence {c:.3f}: accuracy {a:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
+        (c, a, f"{said} {c:.3f}: {seen} {a:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
         for c, a, low, high, n in zip(curve.confidence, curve.accuracy, curve.low, curve.high, curve.n, strict=True)
     ]
     words = (
-        f"Accuracy against confidence in {len(gap)} bins, with intervals, and the number of rows in each. The gap that counts most: "
-        f"at confidence {curve.confidence[worst]:.3f} the accuracy is {curve.accuracy[worst]:.3f}, {side} the diagonal "
+        f"{seen.capitalize()} against {said} in {len(gap)} bins, with intervals, and the number of rows in each. The gap that counts most: "
+        f"at {said} {curve.confidence[worst]:.3f} the {seen} is {curve.accuracy[worst]:.3f}, {side} the diagonal "
         f"({curve.n[worst]:,.0f} rows)."
     )
     columns = (getattr(curve, name) for name in ("lower", "upper", "n", "confidence", "accuracy", "low", "high"))
@@ -58,7 +60,9 @@ def reliability_figure(key: str, title: str, curve: Any, display: Any, size: tup
         [f"{lo:.3f} to {up:.3f}", f"{n:,.0f}", f"{c:.4f}", f"{a:.4f}", f"{low:.4f} to {high:.4f}"]
         for lo, up, n, c, a, low, high in zip(*columns, strict=True)
     ]
-    return figure(key, title, words, display, size, points, ["Bin", "Rows", "Confidence", "Accuracy", "Interval"], rows, told=KEYS)
+    return figure(
+        key, title, words, display, size, points, ["Bin", "Rows", said.capitalize(), seen.capitalize(), "Interval"], rows, told=KEYS
+    )
 
 
 def _logit(summary):

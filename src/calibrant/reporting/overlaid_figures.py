@@ -1,7 +1,7 @@
 """The figures that show before and after in one picture."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
@@ -17,7 +17,8 @@ __all__ = ["CORP", "RISK", "Kind", "overlaid"]
 class Kind:
     """A curve shown before and after: where the summary has it, its record and display, words, heads of its columns and what points say.
 
-    ``points`` makes (x, y, text) of a curve, ``end`` the sentence on the last curve that closes the words.
+    ``points`` makes (x, y, text) of a curve, ``end`` the sentence on the last curve that closes the words; ``again`` are options of the
+    display for the second curve on the same axes.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Kind:
     heads: dict[str, str]
     points: Callable[[Any], Iterable[tuple[float, float, str]]]
     end: Callable[[Any], str]
+    again: dict[str, Any] = field(default_factory=dict)
 
 
 def overlaid(kind: Kind, summary: dict[str, Any]) -> dict[str, Any]:
@@ -43,20 +45,21 @@ def overlaid(kind: Kind, summary: dict[str, Any]) -> dict[str, Any]:
     ]
     heads = ["When", *(kind.heads[name] for name in columns)]
     words = kind.words + kind.end(drawn[-1][1])
-    return figure(kind.key, kind.title, words, _Overlaid(kind.display, drawn), kind.size, points, heads, rows, told=kind.words)
+    return figure(kind.key, kind.title, words, _Overlaid(kind, drawn), kind.size, points, heads, rows, told=kind.words)
 
 
 class _Overlaid:
     """Displays of one kind on the same axes, the later in the main colour."""
 
-    def __init__(self, display, drawn):
-        self.display, self.drawn = display, drawn
+    def __init__(self, kind, drawn):
+        self.kind, self.drawn = kind, drawn
 
     def plot(self, ax):
         """Draw them on ``ax``."""
         for position, (when, curve) in enumerate(self.drawn):
             colour = "main" if position == len(self.drawn) - 1 else "other"
-            self.display(curve).plot(ax, colour=colour, label=f"{when} calibration")
+            options = self.kind.again if position else {}
+            self.kind.display(curve).plot(ax, colour=colour, label=f"{when} calibration", **options)
         if len(self.drawn) > 1:
             ax.legend(frameon=False, fontsize="small")
 

@@ -46,7 +46,7 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
     1.0
     """
 
-    name: ClassVar[str] = "positive-class ECE"
+    name: ClassVar[str] = "event ECE"
     key: ClassVar[str] = "event_ece"
     binary_only: ClassVar[bool] = True
 

@@ -4,11 +4,18 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from calibrant.displays.decision_curve import DecisionCurveDisplay
+from calibrant.displays.gain import GainDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
+from calibrant.metrics.curves.decision_curve import DecisionCurve
+from calibrant.metrics.curves.gain_curve import GainCurve
+from calibrant.metrics.curves.loess_curve import CalibrationCurve
 from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.figure import made, points_along
 from calibrant.reporting.figures import reliability_figure, when_words
-from calibrant.reporting.overlaid_figures import CORP, overlaid
+from calibrant.reporting.overlaid_figures import CORP, Kind, overlaid
 
 __all__ = ["answer_figures", "decision_figures", "event_figures"]
 
@@ -20,13 +27,61 @@ INCREASING = replace(
 
 
 def event_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The share that happened over the risk, as a smooth curve and as an increasing one, before and after in one picture."""
-    return [*(overlaid(kind, summary) for kind in (INCREASING,)), *evidence_figures(summary)]
+    """The share that happened over the risk: a smooth curve with its band before and after, and the best increasing one."""
+    drawn = [_smooth(when, summary) for when in ("before", "after") if summary["loess"][when] is not None]
+    return [*drawn, overlaid(INCREASING, summary), *evidence_figures(summary)]
+
+
+def _smooth(when, summary):
+    """The loess curve of clinical papers, with the band that holds all of it; on logit axes it would be mostly noise near the ends."""
+    curve, scale = made(SimpleNamespace, summary["binned"][when][str(summary["bins"])]["curve"]), summary["scale"]
+    smooth = made(CalibrationCurve, summary["loess"][when])
+    display = ReliabilityDisplay(curve, target="event", scale="linear" if scale == "logit" else scale, smooth=smooth)
+    title = f"Smooth, {when_words(when, summary)}"
+    return reliability_figure(f"smooth-{when}", title, curve, _Bare(display), (3.7, 3.7), "risk", "share that happened")
+
+
+class _Bare:
+    """A reliability display that draws itself without counts."""
+
+    def __init__(self, display):
+        self.display = display
+
+    def plot(self, ax):
+        """Draw it on ``ax``."""
+        self.display.plot(ax, counts=False)
 
 
 def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """Net benefit by threshold, and events found by share flagged."""
-    return []
+    return [overlaid(kind, summary) for kind in (DECISION, GAIN) if summary[kind.key]["before"] is not None]
+
+
+def _best(curve):
+    """How far the model is from acting on all or none, whichever is better, at the threshold where it gains most."""
+    gain = curve.net_benefit - np.maximum(curve.treat_all, curve.treat_none)
+    k = int(gain.argmax())
+    if gain[k] <= 0.0:
+        return "At no threshold is it worth more than acting on all or on none."
+    return f"It is worth most over acting on all or none at {curve.threshold[k]:.3g}: {1000 * gain[k]:.3g} true positives in 1,000 rows."
+
+
+def _tenth(curve):
+    return f"The tenth of rows of the highest risk holds {np.interp(0.1, curve.flagged, curve.found):.0%} of the events."
+
+
+DECISION = Kind(
+    "decision", DecisionCurve, DecisionCurveDisplay, "Decision curve", (3.7, 3.4),
+    "Net benefit of acting on risks of at least the threshold, beside acting on all and on none. ",
+    {"threshold": "Threshold", "net_benefit": "Net benefit", "low": "Low", "high": "High", "treat_all": "Act on all"},
+    lambda curve: ((x, y, f"from {x:.3g}: net benefit {y:.4f}") for x, y in points_along(curve.threshold, curve.net_benefit)), _best,
+    {"references": False},
+)  # fmt: skip
+GAIN = Kind(
+    "gain", GainCurve, GainDisplay, "Events found", (3.7, 3.4), "How many of the events are among the rows of the highest risk. ",
+    {"threshold": "Risk", "flagged": "Share flagged", "found": "Share found", "low": "Low", "high": "High", "lift": "Lift"},
+    lambda curve: ((x, y, f"the highest {x:.1%}: {y:.1%} of the events") for x, y in points_along(curve.flagged, curve.found)), _tenth,
+)  # fmt: skip
 
 
 def answer_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
