@@ -21,7 +21,7 @@ DRAWS = 2e7
 class Chance(Known):
     """An error observed, and its mean and high quantile where the predictions are perfect.
 
-    With the share of draws at least as large as the one observed, or whether that is beyond the high one.
+    With the share of draws at least as large as the one observed, or whether that is beyond the high one; of an event, with its ICI's.
     """
 
     observed: float
@@ -29,6 +29,7 @@ class Chance(Known):
     high: float
     p_value: float | None = None
     beyond: bool | None = None
+    ici: "Chance | None" = None
 
 
 def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0) -> Chance:

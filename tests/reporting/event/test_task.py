@@ -62,6 +62,7 @@ def test_numbers_stated_twice_are_the_same(said, found):
     quality, scores = said["quality"], by_key(said["metrics"])
     assert scores["observed_expected_ratio"]["before"]["value"] == pytest.approx(quality["rate"] / quality["risk"])
     assert scores["event_ece"]["before"]["value"] == pytest.approx(said["chance"]["observed"])
+    assert scores["ici"]["before"]["value"] == pytest.approx(said["chance"]["ici"]["observed"])
     assert sum(said["distribution"]["after"]["events"]) == pytest.approx(quality["events"])
     for rows in (said["regions"], said["groups"]):
         weight = np.array([row["rows"] for row in rows])
@@ -79,7 +80,9 @@ def test_the_answer_is_one_click_away(said, found):
     y, p, _ = log()
     asked = cb.report(y, p, calibrator=cb.VectorScaling(), target="answer", n_resamples=100).to_dict()
     assert asked["target"] == "answer"
-    assert said["answer"]["metrics"] == asked["metrics"]
+    own = by_key(said["metrics"])
+    assert said["answer"]["metrics"] == [row for row in asked["metrics"] if row["key"] not in own]
+    assert {"accuracy", "ece"} <= {*by_key(said["answer"]["metrics"])}
     assert said["answer"]["equal_mass"] == asked["equal_mass"]
     page = found.to_html()
     assert '<a href="#answer">' in page

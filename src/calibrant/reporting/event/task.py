@@ -12,6 +12,7 @@ from calibrant._kernels.probability_scale import probability_scale
 from calibrant.compare.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.reporting import curves
+from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
@@ -31,13 +32,16 @@ METRICS = (
 KEYS = {metric.key: metric.name for metric in METRICS}
 #: Rows of a group of the hero's bins at least, and events as well as rows without one among them.
 ENOUGH_ROWS, ENOUGH_EVENTS = 40, 4
+#: Of the band of the smooth curve.
+LOESS_DRAWS = 400
 
 
 def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
     metrics_of = (replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS)
     # The intervals of the ICI and of E90 are approximate: what honest risks would show stands beside them instead.
-    counts = {"ici": 0, "e90": 0, "event_auroc": few_resamples(record, n_resamples)}
+    few = few_resamples(record, n_resamples)
+    counts = {"ici": 0, "e90": 0, "event_auroc": few, "calibration_in_the_large": few, "calibration_slope": few}
     return [Measure(one, counts[one.key] if one.key in counts else affordable(one, record, n_resamples)) for one in metrics_of]
 
 
@@ -71,7 +75,7 @@ def gaps(sums: np.ndarray, level: float) -> list[RiskGap]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The other question, whether the model's own answer is right: its metrics, and its curve before and after."""
+    """The other question, whether the model's own answer is right: the metrics that the event has not, and its curve."""
 
     metrics: list[Score]
     equal_mass: dict[str, ReliabilityCurve | None]
@@ -86,6 +90,7 @@ class Sections:
     bins: int
     binned: dict[str, Any]
     distribution: dict[str, Any]
+    loess: dict[str, Any]
     corp: dict[str, Any]
     decision: dict[str, Any]
     gain: dict[str, Any]
@@ -104,6 +109,7 @@ def _sections(found, asked, used):
         n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
         binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
         distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.rows, scale=scale)),
+        loess=found.both(lambda seen: metrics.loess_curve.of(seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state)),
         corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
         decision=found.both(lambda seen: metrics.decision_curve.of(seen.rows, level=level)),
         gain=found.both(lambda seen: curves.gain(seen.rows, level)),
@@ -121,7 +127,7 @@ def _start(n, events):
 
 
 def _answer(found, asked):
-    measured = CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples)
+    measured = [one for one in CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples) if one.metric.key not in KEYS]
     scores = score_table(found.before, found.after, measured, level=asked.level, random_state=asked.random_state)
     curve = partial(metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level)
     return Answer(scores, found.both(curve))
@@ -131,7 +137,14 @@ def _seen(record, asked):
     return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
 
 
+def _chance(seen, asked):
+    """What honest risks would show, of the binned error and of the ICI."""
+    ici = metrics.integrated_calibration_index
+    null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
+    return replace(CLASSIFICATION.chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high))
+
+
 EVENT = replace(
-    CLASSIFICATION, measures=measures, seen=_seen, quality=quality,
+    CLASSIFICATION, measures=measures, seen=_seen, quality=quality, chance=_chance,
     cautions=cautions, verdict=verdict, gaps=gaps, sections=_sections,
 )  # fmt: skip
