@@ -10,6 +10,7 @@ cases, done, refused, wrong (numbers, exit codes or files) and obscure (what is 
 
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -44,10 +45,16 @@ ODD_TEXTS = [
 FILE_NAMES = [b"f", b"f", b"f", b"a[1]", b"a*", "ü".encode(), b"caf\xe9", b"\x1b[31mx", b"with space", b"[red]", b"n" * 200]
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "utf-16-le"]
 SOUND_ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32")
-METHODS = {"classes": ["temperature", "isotonic", "histogram-binning", "platt"], "forecasts": ["std", "interval", "isotonic-variance"]}
+#: Labels of two classes of which the second is the event; of the last pair nobody but --positive can say so.
+OUTCOMES = ((0, 1), (False, True), ("no", "yes"), ("FALSE", "TRUE"), ("good", "bad"))
+METHODS = {
+    "risks": ["isotonic", "platt", "beta"],
+    "classes": ["temperature", "isotonic", "histogram-binning", "platt"],
+    "forecasts": ["std", "interval", "isotonic-variance"],
+}
 #: What an error must not say: arguments of the library's functions, and how errors of Python's look.
 PYTHON = re.compile(
-    r"\b(inputs|classes|sample_weight|overwrite|probabilities|predicted|checkpoint)=|\bP must|\bof P\b|\by must|np\.|"
+    r"\b(inputs|target|classes|sample_weight|overwrite|probabilities|predicted|checkpoint)=|\bP must|\bof P\b|\by must|np\.|"
     r"\bn_(splits|bins|resamples)\b|Traceback|\bNoneType\b|object has no|Errno|<class"
 )
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
@@ -72,6 +79,10 @@ def _contents(rng):
             both = {f"{kind}_{name}": v for name in ("u", "v") for kind, v in (("mean", mean.tolist()), ("std", std.tolist()), ("y", y))}
             return "forecasts", {**both, **extra}, False
         return "forecasts", {"mean": mean.tolist(), "std": std.tolist(), "y": y, **extra}, True
+    if rng.random() < 0.2:
+        p, labels = numbers.uniform(0.01, 0.99, n), rng.choice(list(OUTCOMES))
+        happened = [0, 1, *(int(rng.random() < q) for q in p[2:])]
+        return "risks", {"risk": p.tolist(), "label": [labels[k] for k in happened], **extra}, True
     K = rng.choice([2, 3])
     P = numbers.dirichlet(np.ones(K), n)
     label = [*"abc"[:K], *(rng.choice("abc"[:K]) for _ in range(n - K))]
@@ -116,6 +127,11 @@ def _written(rng, pairs, kind, encoding):
         writer.writerow([name for name, _ in pairs])
         writer.writerows([["" if v is None else v for v in row] for row in zip(*(values for _, values in pairs), strict=True)])
         return out.getvalue().encode(encoding, "replace")
+    if kind == "jsonl":
+        rows = zip(*(values for _, values in pairs), strict=True)
+        return "".join(json.dumps(dict(zip([name for name, _ in pairs], row, strict=True))) + "\n" for row in rows).encode(
+            encoding, "replace"
+        )
     out = io.BytesIO()
     if kind == "parquet":
         import pyarrow
@@ -127,6 +143,8 @@ def _written(rng, pairs, kind, encoding):
     arrays = {name or "empty": np.array(_one_kind(values)) for name, values in pairs}
     arrays = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
     P = [a for name, a in arrays.items() if name.startswith("p_") and a.dtype.kind == "f"]
+    if "risk" in arrays:
+        arrays["probabilities"] = arrays["risk"]
     if kind == "npy":
         np.save(out, np.column_stack(P) if P else next(iter(arrays.values())))
         return out.getvalue()
@@ -173,19 +191,24 @@ class Case:
         self.command = rng.choice([*COMMANDS, "evaluate", "tables", "apply"])
         self.task, self.table, self.plain = _contents(rng)
         mutated, damaged, bad_options = rng.random() < 0.4, rng.random() < 0.2, rng.random() < 0.2
-        self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy"])
+        self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy", "jsonl", "jsonl"])
         encoding = rng.choice(ENCODINGS)
         data = _written(rng, _mutated(rng, self.table) if mutated else list(self.table.items()), self.kind, encoding)
         self.path = folder / os.fsdecode(rng.choice(FILE_NAMES) + b"." + self.kind.encode())
-        self.path.write_bytes(_damaged(rng, data) if damaged else data)
+        data = _damaged(rng, data) if damaged else data
+        if rng.random() < 0.15 and self.kind in ("csv", "jsonl"):
+            data, self.path = gzip.compress(data, mtime=0), self.path.with_name(self.path.name + ".gz")
+        self.path.write_bytes(data)
+        self.input = data if rng.random() < 0.15 else None
         self.output, free = self._output()
-        sound = not (mutated or damaged or bad_options) and free and (self.kind != "csv" or encoding in SOUND_ENCODINGS)
-        fits = self.kind in ("csv", "parquet") or (self.kind == "npz" and self.command not in ("tables", "monitor"))
+        sound = not (mutated or damaged or bad_options) and free and (self.kind not in ("csv", "jsonl") or encoding in SOUND_ENCODINGS)
+        fits = self.kind in ("csv", "parquet", "jsonl") or (self.kind == "npz" and self.command not in ("tables", "monitor"))
         # No engine reads Parquet from a name that is no text.
         fits = fits and not (self.command == "tables" and self.kind == "parquet" and b"\xe9" in os.fsencode(self.path.name))
         fits = fits and (self.plain or (self.command == "evaluate" and self.kind != "npz"))
         self.sound = sound and fits and not (self.command == "monitor" and (self.task == "forecasts" or self.kind == "parquet"))
-        self.arguments = self._arguments() + (self._odd_options() if bad_options else [])
+        self.sound = self.sound and not (self.input is not None and self.kind in ("npz", "npy"))
+        self.arguments = [*self._arguments(), *self._event()] + (self._odd_options() if bad_options else [])
 
     def _output(self):
         """(a path to write to, whether it may be written)."""
@@ -204,8 +227,19 @@ class Case:
             os.mkfifo(path)
         return {"no folder": self.folder / "none" / "out", "input": self.path}.get(state, path), state == "free"
 
+    def _event(self):
+        """What says which label is the event, or asks another question."""
+        rng, labels = self.rng, set(self.table.get("label", ()))
+        if self.command == "apply" or self.task == "forecasts" or len(labels) > 2 or "logit_c" in self.table or "p_c" in self.table:
+            return []
+        if self.task == "risks":
+            return rng.choice([["--risk", "risk"], []]) + (["--positive", "bad"] if "bad" in labels else [])
+        return rng.choice(
+            [["--positive", "b"], ["--positive", "a"], ["--target", "answer"] if self.command != "fit" else []] * 2 + [["--target", "b"]]
+        )
+
     def _arguments(self):
-        rng, path = self.rng, str(self.path)
+        rng, path = self.rng, str(self.path) if self.input is None else "-"
         method = rng.choice(METHODS[self.task])
         force = ["--force"] if rng.random() < 0.3 else []
         if self.command == "evaluate":
@@ -223,7 +257,13 @@ class Case:
         if self.command == "monitor":
             return ["monitor", path, "--time", "when", *rng.choice([[], ["--by", "note"], ["--json"], ["-o", str(self.output), *force]])]
         if self.command == "apply":
-            name = "forecasts" if self.task == "forecasts" else f"classes{2 + ('p_c' in self.table or 'logit_c' in self.table)}"
+            name = (
+                "forecasts"
+                if self.task == "forecasts"
+                else "classes2"
+                if self.task == "risks"
+                else f"classes{2 + ('p_c' in self.table or 'logit_c' in self.table)}"
+            )
             calibrator = self.saved / name
             if rng.random() < 0.1:
                 calibrator = self.folder / "m"
@@ -231,7 +271,7 @@ class Case:
                 self.sound = False
             return ["apply", str(calibrator), path, "-o", str(self.output), *force]
         options = ["--method", method, "-o", str(self.output), *force]
-        more = rng.choice([[], [], ["--by", "note"], ["--fail-if", "accuracy<2" if self.task == "classes" else "nll>-99"]])
+        more = rng.choice([[], [], ["--by", "note"], ["--fail-if", "nll>-99" if self.task == "forecasts" else "accuracy<2"]])
         return [self.command, path, *options, *(more if self.command == "report" else [])]
 
     def _odd_options(self):
@@ -240,6 +280,7 @@ class Case:
         option = rng.choice([*known, *known, *known, "--\x1b[31m", "--nothing"])
         values = [
             *ODD_NAMES,
+            *("risk", "label", "event", "answer", "classes", "b", "bad", "percent", "logit", "score", "log_probability", "-"),
             "note",
             "when",
             "p_a",
@@ -262,7 +303,7 @@ class Case:
         """(outcome, why)."""
         before = _state(self.folder)
         with contextlib.chdir(self.folder):
-            result = CliRunner().invoke(group, self.arguments)
+            result = CliRunner().invoke(group, self.arguments, input=self.input)
         after = _state(self.folder)
         said = result.stderr.strip("\n").split("\n")[-1]
         if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -310,7 +351,10 @@ class Case:
         values = {row["key"]: row["before"]["value"] for row in found["metrics"]}
         t = {name: np.array(v) for name, v in self.table.items()}
         weight = t.get("weight")
-        if self.task == "classes":
+        if self.task == "risks":
+            happened = np.array([str(label).casefold() in ("1", "true", "yes", "bad") for label in self.table["label"]])
+            key, want = "log_loss", np.average(-np.log(np.where(happened, t["risk"], 1.0 - t["risk"])), weights=weight)
+        elif self.task == "classes":
             own = np.select([t["label"] == c for c in "abc" if f"p_{c}" in t], [t[f"p_{c}"] for c in "abc" if f"p_{c}" in t])
             key, want = "log_loss", np.average(-np.log(own), weights=weight)
         else:

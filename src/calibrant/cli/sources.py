@@ -39,7 +39,7 @@ def open_source(path: Path) -> Any:
         with open(path, "rb") as file:
             return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
     file = _unzipped(sys.stdin.buffer.read(), path := Path("standard input"))
-    first = file.read(100).removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = file.read(100).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return KINDS[next((ending for begins, ending in BEGINNINGS.items() if first.startswith(begins)), ".csv")](path, file)
 
 

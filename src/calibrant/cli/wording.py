@@ -20,7 +20,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r"pass classes=\[\.\.\.\] with the label of the event last":
         "name it with --positive LABEL, or ask of the model's own answer with --target answer",
     r"classes=\[\.\.\.\]": "--classes A,B,C",
-    r"\btarget=(\S+) takes": r"--target takes", r"\btarget=": "--target ", r"^target must": "--target must",
+    r"\[Errno -?\d+\] ": "", r"\btarget=(\S+) takes": r"--target takes", r"\btarget=": "--target ", r"^target must": "--target must",
     r"\bclasses(=| must)": r"--classes\1",
     r"\bsample_weight\b": "--weight",
     r"overwrite=True": "--force",
