@@ -67,7 +67,7 @@ class Predictions:
     task: ClassVar[str] = "classification"
 
     values: np.ndarray
-    kind: str
+    kind: Inputs
     classes: np.ndarray
     labels: np.ndarray | None = None
     weight: np.ndarray | None = None

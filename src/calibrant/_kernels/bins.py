@@ -5,6 +5,8 @@ counts as on it, so that 0.3, 0.6 and 0.7 land in bins 3, 6 and 7 of ten in floa
 Equal-mass bins never split ties, so there may be fewer of them than asked for.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 __all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "grouped_sums"]
@@ -39,7 +41,7 @@ def equal_mass_parts(mass, n_bins):
     return np.unique(part, return_inverse=True)[1]
 
 
-def grouped_sums(index, n_groups, columns, weight=None):
+def grouped_sums(index: np.ndarray, n_groups: int, columns: Sequence[np.ndarray], weight: np.ndarray | None = None) -> np.ndarray:
     """Weighted sums per group: (G, 1 + len(columns)), the first column the total weight of the group."""
     out = np.empty((n_groups, 1 + len(columns)))
     out[:, 0] = np.bincount(index, weights=weight, minlength=n_groups)

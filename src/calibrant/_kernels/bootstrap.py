@@ -1,5 +1,8 @@
 """Bootstrap weights: how often each row is drawn, so that weight 2 stands for the row twice."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from scipy import sparse, special
 
@@ -22,28 +25,26 @@ def resample_weights(weight, rng):
     return rng.multinomial(max(round(float(total)), 1), weight / total).astype(np.float64)
 
 
-def bootstrap_totals(record, value, n_resamples, random_state):
-    """``value(record, weight)`` on each of ``n_resamples`` seeded resamples, (n_resamples,)."""
+def bootstrap_totals(weight: np.ndarray, value: Callable[[np.ndarray], float], n_resamples: int, random_state: int) -> np.ndarray:
+    """``value(weight)`` on each of ``n_resamples`` seeded resamples of rows of these weights, (n_resamples,)."""
     rng = np.random.default_rng(random_state)
-    weight = record.weights
-    return np.array([value(record, resample_weights(weight, rng)) for _ in range(n_resamples)])
+    return np.array([value(resample_weights(weight, rng)) for _ in range(n_resamples)])
 
 
-def leave_out_values(record, value, random_state):
-    """``value(record, weight)`` with one part of the rows left out, for at most 200 random equal parts (single rows if few)."""
-    n = len(record)
+def leave_out_values(weight: np.ndarray, value: Callable[[np.ndarray], float], random_state: int) -> np.ndarray:
+    """``value(weight)`` with one part of the rows left out, for at most 200 random equal parts (single rows if few)."""
+    n = len(weight)
     part = np.random.default_rng(random_state).permutation(n) % min(n, LEFT_OUT)
-    weight = record.weights
-    return np.array([value(record, np.where(part == j, 0.0, weight)) for j in range(part.max() + 1)]) if part.max() else np.zeros(0)
+    return np.array([value(np.where(part == j, 0.0, weight)) for j in range(part.max() + 1)]) if part.max() else np.zeros(0)
 
 
-def percentile_limits(values, level):
+def percentile_limits(values: np.ndarray, level: float) -> Any:
     """Equal-tailed percentile interval of the finite values; nan where there are none."""
     values = values[np.isfinite(values)]
     return np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) if len(values) else (np.nan, np.nan)
 
 
-def bca_limits(values, value, left_out, level):
+def bca_limits(values: np.ndarray, value: float, left_out: np.ndarray, level: float) -> Any:
     """Bias-corrected and accelerated interval (Efron 1987): ``values`` on resamples, ``left_out`` with parts of the rows left out."""
     values, left_out = values[np.isfinite(values)], left_out[np.isfinite(left_out)]
     if len(values) == 0:
@@ -57,7 +58,9 @@ def bca_limits(values, value, left_out, level):
     return np.quantile(values, special.ndtr(bias + z / np.maximum(1.0 - acceleration * z, 1e-3)))
 
 
-def resampled_sums(sets, n_groups, weight, n_resamples, random_state):
+def resampled_sums(
+    sets: Sequence[tuple[np.ndarray, Sequence[np.ndarray]]], n_groups: int, weight: np.ndarray, n_resamples: int, random_state: int
+) -> np.ndarray:
     """Sums per group on bootstrap resamples of the rows, groups held fixed.
 
     ``sets`` is a list of (group (n,), columns); returns (n_resamples, len(sets), n_groups, 1 + columns), the first column the weight.

@@ -1,5 +1,7 @@
 """Intervals for a proportion, and percentile intervals from resampled sums."""
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -34,13 +36,13 @@ def clopper_pearson(successes, n, level=0.95):
     return low, high
 
 
-def normal_interval(mean, variance_of_mean, level=0.95, freedom=np.inf):
+def normal_interval(mean: Any, variance_of_mean: Any, level: float = 0.95, freedom: Any = np.inf) -> tuple[Any, Any]:
     """mean -+ z sqrt(variance_of_mean), numbers or arrays; Student's t for z where the variance has finite degrees of freedom."""
     half = normal_quantile(level, freedom) * np.sqrt(np.maximum(variance_of_mean, 0.0))
     return mean - half, mean + half
 
 
-def inside(bounds, limits):
+def inside(bounds: tuple[Any, Any], limits: tuple[Any, Any]) -> tuple[Any, Any]:
     """(low, high) cut off at the bounds, numbers or arrays."""
     return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
 

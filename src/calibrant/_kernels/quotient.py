@@ -5,6 +5,6 @@ import numpy as np
 __all__ = ["quotient"]
 
 
-def quotient(top, bottom):
+def quotient(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     """top / bottom, nan where the bottom is 0."""
     return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=np.asarray(bottom) > 0)

@@ -85,7 +85,7 @@ def log_odds(p):
     return np.log(p) - np.log1p(-p)
 
 
-def share_rest(P, predicted, confidence):
+def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     """Rows with ``confidence`` at ``predicted`` and the rest shared in proportion to P (equally if that is 0)."""
     rows = np.arange(len(P))
     rest = P.copy()

@@ -3,9 +3,17 @@
 scikit-learn ships no types, and under a base of unknown type a checker lets every misspelt name pass.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
+    Estimator = TypeVar("Estimator")
+
+    def clone(estimator: Estimator, *, safe: bool = True) -> Estimator:
+        """An unfitted copy with the same parameters."""
+        ...
+
+    class NotFittedError(ValueError, AttributeError):
+        """What an estimator raises that is used before it is fitted."""
 
     class BaseEstimator:
         """An object whose constructor's parameters are its attributes of the same names."""
@@ -51,6 +59,7 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, TransformerMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, TransformerMixin, clone
+    from sklearn.exceptions import NotFittedError
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "MetaEstimatorMixin", "RegressorMixin", "TransformerMixin"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "MetaEstimatorMixin", "NotFittedError", "RegressorMixin", "TransformerMixin", "clone"]

@@ -5,10 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
 
 from calibrant._kernels.softmax import share_rest
-from calibrant._support.estimators import BaseEstimator
+from calibrant._support.estimators import BaseEstimator, NotFittedError
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.tags import Tags
@@ -18,7 +17,7 @@ from calibrant.predictions import Inputs, Predictions, read
 __all__ = ["Calibrator", "require_fitted"]
 
 
-def require_fitted(estimator: Any, attribute: str) -> None:
+def require_fitted(estimator: object, attribute: str) -> None:
     """Raise NotFittedError, naming the class and the remedy, unless ``attribute`` is there."""
     if not hasattr(estimator, attribute):
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
@@ -89,14 +88,14 @@ class Calibrator(Saved, BaseEstimator, ABC):
         """``predict_confidence`` of a record that has been read already, (n,)."""
         return self._confidence(self._ready(record))
 
-    def _ready(self, record):
+    def _ready(self, record: Predictions) -> Predictions:
         """The record, once this is fitted and what it uses is there."""
         require_fitted(self, "classes_")
         if self.tags.uses_features and record.X is None:
             raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
         return record
 
-    def _begin(self, record):
+    def _begin(self, record: Predictions) -> None:
         """What comes before ``_fit`` once the data are read."""
         tags, name = self.tags, type(self).__name__
         if tags.needs_reference and record.reference is None:
@@ -110,12 +109,12 @@ class Calibrator(Saved, BaseEstimator, ABC):
         self.classes_: np.ndarray = record.classes
         self.status_: str = "exact"
 
-    def _refuse_unused(self, **given):
+    def _refuse_unused(self, **given: object) -> None:
         for name, value in given.items():
             if value is not None and not (self.tags.uses_features or self.tags.may_use_features):
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
-    def _read(self, P, X=None) -> Predictions:
+    def _read(self, P: ArrayLike, X: Any = None) -> Predictions:
         require_fitted(self, "classes_")
         self._refuse_unused(X=X)
         return read(P, inputs=self.inputs, classes=self.classes_, X=X)
@@ -133,12 +132,12 @@ class Calibrator(Saved, BaseEstimator, ABC):
         best = self.predict_proba(P, X=X).argmax(axis=1)
         return self.classes_[best]
 
-    def _proba(self, record) -> np.ndarray:
+    def _proba(self, record: Predictions) -> np.ndarray:
         if self.tags.output == "probability":
             return self._predict_proba(record)
         return share_rest(record.probabilities, record.predicted, self._predict_confidence(record))
 
-    def _confidence(self, record) -> np.ndarray:
+    def _confidence(self, record: Predictions) -> np.ndarray:
         if self.tags.output == "confidence":
             return self._predict_confidence(record)
         return self._predict_proba(record)[np.arange(len(record)), record.predicted]

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -50,13 +50,15 @@ def plain(value: Any) -> Any:
     {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        known = getattr(value, "to_dict", lambda: vars(value))()
+        known: dict[str, Any] = getattr(value, "to_dict", lambda: vars(cast(Any, value)))()
         return {k.removesuffix("_"): plain(v) for k, v in known.items()}
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(v) for v in value]
-    value = value.item() if isinstance(value, np.number | np.bool_) else value
-    if isinstance(value, float) and not math.isfinite(value):
+    found: Any = value
+    if isinstance(found, dict):
+        return {k: plain(v) for k, v in cast(dict[str, Any], found).items()}
+    if isinstance(found, list | tuple | np.ndarray):
+        return [plain(v) for v in cast(list[Any], found)]
+    if isinstance(found, np.number | np.bool_):
+        return plain(cast(Any, found).item())
+    if isinstance(found, float) and not math.isfinite(found):
         return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return found if found is None or isinstance(found, bool | int | float | str) else str(found)

@@ -7,13 +7,13 @@ from calibrant.errors import InputError
 __all__ = ["Interval", "require_level", "require_resamples"]
 
 
-def require_level(level: float) -> None:
+def require_level(level: object) -> None:
     """Raise InputError unless ``level`` is a coverage, above 0 and below 1."""
     if not (isinstance(level, float | int) and 0.0 < level < 1.0):
         raise InputError(f"level must be between 0 and 1; got {level!r}; 0.95 is usual.")
 
 
-def require_resamples(n_resamples: int) -> None:
+def require_resamples(n_resamples: object) -> None:
     """Raise InputError unless ``n_resamples`` is a number of resamples that have quantiles."""
     if not (isinstance(n_resamples, int) and n_resamples >= 2):
         raise InputError(f"n_resamples must be a whole number of at least 2; got {n_resamples!r}; 1000 is usual.")

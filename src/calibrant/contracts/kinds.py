@@ -1,6 +1,6 @@
 """What a part must be where one is asked for: said in one sentence at the door, not by an AttributeError below it."""
 
-from typing import Any
+from typing import TypeVar
 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.map import Map
@@ -13,6 +13,8 @@ __all__ = [
     "require_any_calibrator", "require_calibrator", "require_map", "require_metric", "require_regression_calibrator", "require_signal",
 ]  # fmt: skip
 
+Part = TypeVar("Part")
+
 #: Kind of part -> what it is called, and examples of it.
 KINDS: dict[type, tuple[str, str]] = {
     Calibrator: ("a calibrator of classes", "TemperatureScaling()"),
@@ -22,7 +24,7 @@ KINDS: dict[type, tuple[str, str]] = {
     Metric: ("a metric", "metrics.log_loss"),
 }
 #: (kind wanted, kind given) -> where what was given belongs.
-BELONGS: dict[Any, Any] = {
+BELONGS: dict[tuple[type, type], str] = {
     (Calibrator, Map): "wrap it, as OneVsRest({0}), PerClass({0}) or ConfidenceCalibrator(map={0})",
     (Calibrator, Signal): "wrap it, as ConfidenceCalibrator(signal={0})",
     (Calibrator, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
@@ -36,7 +38,7 @@ BELONGS: dict[Any, Any] = {
 }
 
 
-def require_calibrator(part: Any, argument: str = "calibrator", *, or_map: bool = False) -> Calibrator:
+def require_calibrator(part: object, argument: str = "calibrator", *, or_map: bool = False) -> Calibrator:
     """The calibrator of classes itself, if it is one; ``or_map`` says that a map would have done.
 
     Examples
@@ -48,39 +50,39 @@ def require_calibrator(part: Any, argument: str = "calibrator", *, or_map: bool 
     return _require(Calibrator, part, argument, ", or a map such as Isotonic(), which then goes one-vs-rest" if or_map else "")
 
 
-def require_regression_calibrator(part: Any, argument: str = "calibrator") -> RegressionCalibrator:
+def require_regression_calibrator(part: object, argument: str = "calibrator") -> RegressionCalibrator:
     """The calibrator of forecasts itself, if it is one."""
     return _require(RegressionCalibrator, part, argument)
 
 
-def require_any_calibrator(part: Any, argument: str = "calibrator") -> Calibrator | RegressionCalibrator:
+def require_any_calibrator(part: object, argument: str = "calibrator") -> Calibrator | RegressionCalibrator:
     """The calibrator itself, of classes or of forecasts, if it is one."""
     return part if isinstance(part, RegressionCalibrator) else _require(Calibrator, part, argument)
 
 
-def require_map(part: Any, argument: str = "map") -> Map:
+def require_map(part: object, argument: str = "map") -> Map:
     """The map itself, if it is one."""
     return _require(Map, part, argument)
 
 
-def require_signal(part: Any, argument: str = "signal") -> Signal:
+def require_signal(part: object, argument: str = "signal") -> Signal:
     """The signal itself, if it is one."""
     return _require(Signal, part, argument)
 
 
-def require_metric(part: Any, argument: str = "metric") -> Metric:
+def require_metric(part: object, argument: str = "metric") -> Metric:
     """The metric itself, if it is one."""
     return _require(Metric, part, argument)
 
 
-def _require(wanted, part, argument, more=""):
+def _require(wanted: type[Part], part: object, argument: str, more: str = "") -> Part:
     if isinstance(part, wanted):
         return part
     called, example = KINDS[wanted]
     raise InputError(f"{argument} must be {called} such as {example}{more}; got {_said(part)}{_remedy(wanted, part)}.")
 
 
-def _said(part):
+def _said(part: object) -> str:
     """What was given, in a few words."""
     if isinstance(part, type):
         return f"the class {part.__name__}"
@@ -90,12 +92,12 @@ def _said(part):
     return repr(part) if isinstance(part, str | int | float | None) and len(repr(part)) < 40 else f"a {type(part).__name__}"
 
 
-def _is_a(kind, part):
+def _is_a(kind: type, part: object) -> bool:
     """Whether it is of a kind, or a class of that kind."""
     return issubclass(part, kind) if isinstance(part, type) else isinstance(part, kind)
 
 
-def _remedy(wanted, part):
+def _remedy(wanted: type, part: object) -> str:
     name = f"{(part if isinstance(part, type) else type(part)).__name__}()"
     if _is_a(wanted, part):
         return f"; call it: {name}"

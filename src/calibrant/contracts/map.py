@@ -5,11 +5,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
-from calibrant._support.estimators import BaseEstimator
+from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted

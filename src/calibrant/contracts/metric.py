@@ -3,9 +3,9 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,14 @@ from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out
 from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
 from calibrant.contracts.interval import Interval, require_level, require_resamples
-from calibrant.contracts.reading import read_for
+from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
 from calibrant.predictions import Inputs
 
 __all__ = ["Interval", "Metric", "WholeMetric"]
+
+Direction = Literal["minimize", "maximize", "none"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +46,7 @@ class Metric:
     name: ClassVar[str]
     #: The name in keys, columns and gates: "ece"; the one place where it is said.
     key: ClassVar[str]
-    direction: ClassVar[str]  # "minimize", "maximize" or "none"
+    direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
     task: ClassVar[str] = "classification"
     proper: ClassVar[bool] = False
@@ -61,7 +63,7 @@ class Metric:
     exceptions: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> list["Metric"]:
         """Instances for the contract suite: one for each way of working that differs in code."""
         return [cls()]
 
@@ -118,14 +120,14 @@ class Metric:
         metric._check()
         return metric
 
-    def of(self, record: Any) -> Any:
+    def of(self, record: TaskRecord) -> Any:
         """The value on a record that has been read: a float, or an array (d,) for forecasts of d outputs."""
         require_pairs(record.weight if self.compares_rows else None, self.name)
         values = [float(self._value(output)) for output in record.outputs()]
         return np.array(values) if record.several else values[0]
 
     def interval_of(
-        self, record: Any, *, level: float = 0.95, method: str = "auto", n_resamples: int = 1000, random_state: int = 0
+        self, record: TaskRecord, *, level: float = 0.95, method: str = "auto", n_resamples: int = 1000, random_state: int = 0
     ) -> Any:  # fmt: skip
         """``interval`` of a record that has been read: an :class:`Interval`, or a list of d."""
         require_level(level)
@@ -134,15 +136,15 @@ class Metric:
         found = [self._interval(output, level, method, n_resamples, random_state) for output in record.outputs()]
         return found if record.several else found[0]
 
-    def resampled_of(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+    def resampled_of(self, record: TaskRecord, n_resamples: int, random_state: int) -> np.ndarray:
         """The value on bootstrap resamples of the rows of a record of one output, (n_resamples,)."""
         return self._resampled(record, n_resamples, random_state)
 
-    def totals_of(self, record: Any) -> np.ndarray:
+    def totals_of(self, record: TaskRecord) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
         return self._all_totals(record)
 
-    def group_totals_of(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+    def group_totals_of(self, record: TaskRecord, group: np.ndarray, n_groups: int) -> np.ndarray:
         """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` is (n,)."""
         return self._group_totals(record, group, n_groups)
 
@@ -154,17 +156,14 @@ class Metric:
         """Analytic (low, high) from totals, with any leading axes; None where none is known."""
         return self._limits(totals, level)
 
-    def _check(self):
+    def _check(self) -> None:
         """Options that cannot work raise InputError here."""
 
-    def _value(self, record) -> float:
+    def _value(self, record: Any) -> float:
         return float(self._finalise(self._all_totals(record)))
 
-    def _all_totals(self, record) -> np.ndarray:
-        return self._sum(record.blocks())
-
-    def _sum(self, blocks) -> np.ndarray:
-        return reduce(add, map(self._totals, blocks))
+    def _all_totals(self, record: TaskRecord) -> np.ndarray:
+        return reduce(add, map(self._totals, record.blocks()))
 
     @abstractmethod
     def _totals(self, record: Any) -> np.ndarray:
@@ -178,10 +177,10 @@ class Metric:
         """``_totals`` of each group's rows, (n_groups, ...); sums over rows do better with one pass."""
         return np.stack([self._totals(record.take(group == g)) for g in range(n_groups)])
 
-    def _limits(self, totals: np.ndarray, level: float):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Analytic (low, high) from sums, with any leading axes; None where none is known."""
 
-    def _interval(self, record, level, method, n_resamples, random_state) -> Interval:
+    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int) -> Interval:
         value, n = self._value(record), float(record.weights.sum())
         limits = self._limits(self._all_totals(record), level) if self.mergeable and method in ("auto", "analytic") else None
         if limits is not None:
@@ -190,17 +189,18 @@ class Metric:
             raise InputError(f'{self.name} has no "{method}" interval; use method="bootstrap" or "bca".')
         values = self._resampled(record, n_resamples, random_state)
         if method == "bca":
-            low, high = bca_limits(values, value, leave_out_values(record, self._resampled_value, random_state), level)
+            left_out = leave_out_values(record.weights, partial(self._resampled_value, record), random_state)
+            low, high = bca_limits(values, value, left_out, level)
         else:
             method = "bootstrap"
             low, high = percentile_limits(values, level)
         return Interval(value, float(low), float(high), level, method, n)
 
-    def _resampled(self, record, n_resamples, random_state) -> np.ndarray:
+    def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         """The metric on bootstrap resamples of the rows, (n_resamples,)."""
-        return bootstrap_totals(record, self._resampled_value, n_resamples, random_state)
+        return bootstrap_totals(record.weights, partial(self._resampled_value, record), n_resamples, random_state)
 
-    def _resampled_value(self, record, weight) -> float:
+    def _resampled_value(self, record: Any, weight: np.ndarray) -> float:
         return float(self._value(replace(record, weight=weight).take(weight > 0)))
 
     def __repr__(self) -> str:
@@ -220,10 +220,10 @@ class WholeMetric(Metric):
     mergeable_: ClassVar[bool] = False
 
     @abstractmethod
-    def _value(self, record) -> float: ...
+    def _value(self, record: Any) -> float: ...
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")

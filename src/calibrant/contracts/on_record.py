@@ -7,7 +7,7 @@ __all__ = ["OnRecord", "on_record"]
 
 Given = ParamSpec("Given")
 Read = ParamSpec("Read")
-Found = TypeVar("Found", covariant=True)
+Found = TypeVar("Found")
 
 
 class OnRecord(Protocol[Given, Read, Found]):

@@ -1,7 +1,7 @@
 """What was said and what was true, read as the metrics ask: probabilities for classification, forecasts for regression."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,15 +9,21 @@ from numpy.typing import ArrayLike
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Inputs, Predictions, read
 
-__all__ = ["read_for", "read_labelled"]
+if TYPE_CHECKING:
+    from calibrant.contracts.metric import Metric
+
+__all__ = ["TaskRecord", "read_for", "read_labelled"]
+
+#: The records of all tasks: rows with weights, taken, gone through in blocks, one output at a time.
+TaskRecord = Predictions | ForecastRecord
 
 
 def read_for(
-    metrics: Sequence[Any], y_true: Any, P: Any, std: Any = None, sample_weight: Any = None, classes: Any = None,
-    inputs: str = "probability", check_values: bool = True,
-) -> Any:  # fmt: skip
+    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability", check_values: bool = True,
+) -> TaskRecord:  # fmt: skip
     """The one record that all these metrics read.
 
     Parameters
@@ -44,8 +50,8 @@ def read_for(
 
 
 def read_labelled(
-    y_true: ArrayLike, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: str = "probability",
-    check_values: bool = True,
+    y_true: ArrayLike | None, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability", check_values: bool = True,
 ) -> Predictions:  # fmt: skip
     """A record of predictions of classes that must have their labels; arguments in the order of metrics."""
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
@@ -54,16 +60,22 @@ def read_labelled(
     return record
 
 
-def _classes(metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> Predictions:
+def _classes(
+    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None, sample_weight: ArrayLike | None,
+    classes: ArrayLike | None, inputs: Inputs, check_values: bool,
+) -> Predictions:  # fmt: skip
     if std is not None:
         raise InputError("std is of regression; leave it out for classification metrics.")
     return read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
 
 
-def _numbers(metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> ForecastRecord:
+def _numbers(
+    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None, sample_weight: ArrayLike | None,
+    classes: ArrayLike | None, inputs: Inputs, check_values: bool,
+) -> ForecastRecord:  # fmt: skip
     if classes is not None or inputs != "probability":
         raise InputError("classes= and inputs= are of classification; leave them out for regression metrics.")
-    pair = isinstance(P, tuple) and len(P) == 2 and np.ndim(P[0]) > 0
+    pair = isinstance(cast(object, P), tuple) and len(P) == 2 and np.ndim(P[0]) > 0
     if std is None and not pair and not is_forecast(P) and not any(metric.needs_std for metric in metrics):
         # No number depends on the spread: any will do.
         std = np.ones(to_array(P, "mean").shape)
@@ -72,4 +84,4 @@ def _numbers(metrics, y_true, P, std, sample_weight, classes, inputs, check_valu
     return read_forecast(P, std, y_true, sample_weight=sample_weight)
 
 
-READERS: dict[Any, Any] = {"classification": _classes, "regression": _numbers}
+READERS: dict[str, Callable[..., TaskRecord]] = {"classification": _classes, "regression": _numbers}

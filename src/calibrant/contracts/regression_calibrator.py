@@ -50,7 +50,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     def _fit_output(self, record: ForecastRecord) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _predict_output(self, forecast: Forecast, **learned) -> Forecast: ...
+    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast: ...
 
     def fit(
         self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -84,12 +84,12 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
                 f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
                 "pass the standard deviations by name, std=."
             )
-        if y is None:
-            raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
         return self.fit_record(read_forecast(forecast, std, y, sample_weight=sample_weight))
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
+        if record.y is None:
+            raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
         self._check()
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
         self.output_names_ = record.names if record.several else None
@@ -99,7 +99,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
             setattr(self, name, _gathered([each[name] for each in learned], self.n_outputs_))
         return self
 
-    def _check(self):
+    def _check(self) -> None:
         """Options that cannot work raise InputError here."""
 
     def predict(self, forecast: Any, std: ArrayLike | None = None) -> Forecast:
@@ -126,12 +126,12 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         ]
         return join_outputs(columns, forecast.shape)
 
-    def _of(self, name, j):
+    def _of(self, name: str, j: int) -> Any:
         value = getattr(self, name)
         return value[j] if self.n_outputs_ else value
 
 
-def _gathered(values, n_outputs):
+def _gathered(values: list[Any], n_outputs: int) -> Any:
     if not n_outputs:
         return values[0]
     return np.array(values) if all(isinstance(v, float) for v in values) else values

@@ -52,10 +52,10 @@ class RegressionMeanMetric(RegressionMetric, MeanMetric):
 class RootMeanMetric(RegressionMeanMetric):
     """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the squares."""
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return np.sqrt(super()._finalise(totals))
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         # The interval of the mean of the squares, taken through the root.
         n, mean = totals[..., 0], super()._finalise(totals)
         variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)

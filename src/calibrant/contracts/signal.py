@@ -5,9 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
-from calibrant._support.estimators import BaseEstimator
+from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.tags import SignalTags

@@ -35,13 +35,13 @@ class SumMetric(Metric):
     def _columns(self, record: Any) -> list[np.ndarray]:
         """What is summed, besides the weight itself: a list of (n,)."""
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         if record.weight is None:
             return np.array([float(len(record)), *(column.sum() for column in self._columns(record))])
         return np.array([record.weight.sum(), *(record.weight @ column for column in self._columns(record))])
 
-    def _group_totals(self, record, group, n_groups):
-        total, start = 0.0, 0
+    def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+        total, start = np.zeros(()), 0
         # Blocks well longer than the table of groups, so that adding up tables costs less than the rows do.
         for block in record.blocks(max(4 * n_groups, 65_536)):
             rows = group[start : start + len(block)]
@@ -49,7 +49,7 @@ class SumMetric(Metric):
             total = total + grouped_sums(rows, n_groups, self._columns(block), block.weight)
         return total
 
-    def _resampled(self, record, n_resamples, random_state):
+    def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         one_group = np.zeros(len(record), dtype=np.intp)
         draws = resampled_sums([(one_group, self._columns(record))], 1, record.weights, n_resamples, random_state)
         return self._finalise(draws[:, 0, 0])
@@ -72,18 +72,18 @@ class MeanMetric(SumMetric):
     @abstractmethod
     def _losses(self, record: Any) -> np.ndarray: ...
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         loss = self._losses(record)
         return [loss, loss * loss]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return quotient(totals[..., 1], totals[..., 0])
 
     def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Analytic (low, high) from totals, with any leading axes: those of a mean are known."""
         return self._limits(totals, level)
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         n, mean = totals[..., 0], self._finalise(totals)
         variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
         # One row says nothing about the spread: its interval is the whole range.
@@ -106,14 +106,14 @@ class RatioMetric(SumMetric):
     @abstractmethod
     def _parts(self, record: Any) -> tuple[np.ndarray, np.ndarray]: ...
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         top, bottom = self._parts(record)
         return [top, bottom, top * top, top * bottom, bottom * bottom]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return np.where(totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value)
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         n, value, bottom = totals[..., 0], self._finalise(totals), totals[..., 2]
         squares = totals[..., 3] - 2.0 * value * totals[..., 4] + value * value * totals[..., 5]
         variance = quotient(np.maximum(squares, 0.0) * n, bottom * bottom * np.maximum(n - 1.0, 1.0))

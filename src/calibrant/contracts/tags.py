@@ -35,7 +35,7 @@ class Tags:
     may_use_features: bool = False
     binary_only: bool = False
     label: str = ""
-    exceptions: Mapping[str, str] = field(default_factory=dict)
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MapTags:
     monotone: bool = False
     random: bool = False
     label: str = ""
-    exceptions: Mapping[str, str] = field(default_factory=dict)
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -82,4 +82,4 @@ class SignalTags:
     random: bool = False
     uses_features: bool = False
     needs_reference: bool = False
-    exceptions: Mapping[str, str] = field(default_factory=dict)
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
