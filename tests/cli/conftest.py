@@ -6,24 +6,6 @@ pytest.importorskip("rich")
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Run the command line in a folder of its own."""
-    from click.testing import CliRunner
-
-    from calibrant.cli.group import group
-
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*arguments, code=0):
-        result = CliRunner().invoke(group, [str(a) for a in arguments])
-        assert result.exit_code == code, result.output
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return invoke
-
-
-@pytest.fixture
 def predictions():
     """P twice as sure as it should be, labels as positions, and names."""
     rng = np.random.default_rng(5)

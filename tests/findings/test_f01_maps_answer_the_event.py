@@ -35,22 +35,6 @@ def column(path, name):
         return np.array([float(row[name]) for row in csv.DictReader(file)])
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    pytest.importorskip("rich")
-    runner = pytest.importorskip("click.testing").CliRunner()
-    from calibrant.cli.group import group
-
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*arguments, code=0):
-        result = runner.invoke(group, [str(a) for a in arguments])
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
-
-
 @pytest.mark.parametrize("method", ["isotonic", "platt"])
 def test_f01_a_named_map_calibrates_the_risk(method, run, tmp_path):
     p, y = rare()

@@ -11,21 +11,6 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
-CliRunner = pytest.importorskip("click.testing").CliRunner
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    from calibrant.cli.group import group
-
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*arguments, code=0):
-        result = CliRunner().invoke(group, arguments)
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
 
 
 @pytest.fixture

@@ -21,17 +21,11 @@ TEXT = "id,p_a,p_b,label\n" + "".join(f"ü{i},{p},{1 - p},{'ab'[i % 2]}\n" for i
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from calibrant.cli.group import group
-
-    monkeypatch.chdir(tmp_path)
+def run(run):
+    """The same, and every refusal is one sentence without colour."""
 
     def invoke(*arguments, code=0):
-        result = CliRunner().invoke(group, [str(a) for a in arguments])
-        assert result.exit_code == code, result.output
-        assert result.exception is None or isinstance(result.exception, SystemExit)
+        result = run(*arguments, code=code)
         assert "\x1b" not in result.output
         if code == 1:
             assert result.stderr.startswith("Error: ")

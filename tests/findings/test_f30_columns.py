@@ -19,18 +19,12 @@ PREDICTIONS = "p_a,p_b,label,confidence\n" + "0.25,0.75,a,mine\n0.5,0.5,b,mine\n
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run(run):
+    """What the command said on stderr, with three saved calibrators at hand."""
     cb.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save("m")
     cb.Identity(classes=["a", "b"], inputs="logit").fit([[0.5, 0.5]], ["a"]).save("l")
     cb.StdScaling().fit(([0.0, 0.0], [1.0, 1.0]), [1.0, -1.0]).save("bars")
-
-    def invoke(*arguments, code=0):
-        result = CliRunner().invoke(group, arguments)
-        assert result.exit_code == code, result.output
-        return result.stderr
-
-    return invoke
+    return lambda *arguments, code=0: run(*arguments, code=code).stderr
 
 
 def read(path):

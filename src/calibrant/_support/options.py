@@ -1,14 +1,30 @@
 """Checks of constructor options that several methods share, done when ``fit`` is called."""
 
 import math
-from numbers import Real
+from collections.abc import Iterable
+from numbers import Integral, Real
 
 from calibrant.errors import InputError
 
-__all__ = ["require_matrix_size", "require_not_negative"]
+__all__ = ["require_count", "require_matrix_size", "require_not_negative", "require_option"]
 
 #: Above it one step of a matrix fit takes minutes, and its penalty leaves next to nothing off the diagonal.
 MOST_MATRIX_CLASSES = 2_000
+
+
+def require_count(name: str, value: object, least: int = 1, *, usual: int | None = None) -> None:
+    """Raise InputError unless ``value`` is a whole number of at least ``least``."""
+    if not (isinstance(value, Integral) and int(value) >= least):
+        hint = "" if usual is None else f"; {usual} is usual"
+        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}{hint}.")
+
+
+def require_option(name: str, value: object, options: Iterable[str]) -> None:
+    """Raise InputError unless ``value`` is one of these options."""
+    *most, last = options
+    if value not in (*most, last):
+        said = ", ".join(f'"{option}"' for option in most)
+        raise InputError(f'{name} must be {said} or "{last}"; got {value!r}.')
 
 
 def require_not_negative(name: str, value: bool | float | str) -> None:

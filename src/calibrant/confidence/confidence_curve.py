@@ -12,8 +12,9 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.on_record import on_record
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions, read
+from calibrant.predictions import Predictions
 
 __all__ = ["ConfidenceBars", "ConfidenceCurve", "ConfidencePoints", "confidence_curve"]
 
@@ -138,9 +139,7 @@ def confidence_curve(
     """
     require_fitted(require_calibrator(calibrator), "classes_")
     options = {"inputs": inputs or calibrator.inputs, "classes": calibrator.classes_, "X": X}
-    record = read(P, y_true, sample_weight=sample_weight, **options)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+    record = read_labelled(y_true, P, sample_weight=sample_weight, **options)
     return _of(record, calibrator, target, n_bins=n_bins, level=level)
 
 

@@ -151,8 +151,7 @@ class GeometricCalibrator(Calibrator):
         return self
 
     def _fit(self, record):
-        if self.mode not in MODES:
-            raise InputError(f'mode must be "combined" or "paper"; got {self.mode!r}.')
+        self._option("mode", *MODES)
         if _same_rows(record):
             warn(
                 "X holds the training rows of reference themselves, each at distance 0 from itself, which says nothing of new rows; "

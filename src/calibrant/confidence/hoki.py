@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal, fitted_signal
@@ -137,14 +138,10 @@ class HokiCalibrator(Calibrator):
         self.alpha_, self.beta_, self.n_iter_ = np.array(alphas), np.array(betas), len(alphas)
 
     def _check(self):
-        if not (isinstance(self.n_bins, int | np.integer) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
-        if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
-            raise InputError(f"max_iter must be a whole number of at least 1; got {self.max_iter!r}.")
-        if self.start not in ("accuracy", "confidence"):
-            raise InputError(f'start must be "accuracy" or "confidence"; got {self.start!r}.')
-        if self.stop not in ("repeated", "unchanged"):
-            raise InputError(f'stop must be "repeated" or "unchanged"; got {self.stop!r}.')
+        require_count("n_bins", self.n_bins)
+        require_count("max_iter", self.max_iter)
+        self._option("start", "accuracy", "confidence")
+        self._option("stop", "repeated", "unchanged")
 
     def _first(self, record):
         return np.full(len(record), self.accuracy_) if self.start == "accuracy" else record.confidence

@@ -8,14 +8,15 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import wilson
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.kinds import require_signal
+from calibrant.contracts.reading import read_labelled
 from calibrant.contracts.signal import Signal, fitted_signal
-from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt
-from calibrant.predictions import Inputs, Predictions, read
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["SignalAccuracy", "SignalBins", "SignalFits", "accuracy_over", "signal_accuracy"]
 
@@ -101,11 +102,8 @@ def signal_accuracy(
     """
     require_level(level)
     require_signal(signal)
-    if not (isinstance(n_bins, int | np.integer) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    record = read(P, y_true, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
-    if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+    require_count("n_bins", n_bins)
+    record = read_labelled(y_true, P, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
     if not hasattr(signal, "classes_"):
         signal = fitted_signal(signal, record)
     return accuracy_over(signal, record, n_bins, level)

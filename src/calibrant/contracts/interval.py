@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from calibrant._support.options import require_count
 from calibrant.errors import InputError
 
 __all__ = ["Interval", "require_level", "require_resamples"]
@@ -15,8 +16,7 @@ def require_level(level: object) -> None:
 
 def require_resamples(n_resamples: object) -> None:
     """Raise InputError unless ``n_resamples`` is a number of resamples that have quantiles."""
-    if not (isinstance(n_resamples, int) and n_resamples >= 2):
-        raise InputError(f"n_resamples must be a whole number of at least 2; got {n_resamples!r}; 1000 is usual.")
+    require_count("n_resamples", n_resamples, 2, usual=1000)
 
 
 @dataclass(frozen=True)

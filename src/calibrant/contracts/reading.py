@@ -51,12 +51,13 @@ def read_for(
 
 def read_labelled(
     y_true: ArrayLike | None, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability", check_values: bool = True,
+    inputs: Inputs = "probability", X: Any = None, reference: Any = None, check_values: bool = True, called: str = "y_true",
 ) -> Predictions:  # fmt: skip
-    """A record of predictions of classes that must have their labels; arguments in the order of metrics."""
-    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
+    """A record of predictions of classes that must have their labels, in the order of metrics; errors call the labels ``called``."""
+    options = {"X": X, "reference": reference, "check_values": check_values}
+    record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, **options)
     if record.labels is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+        raise InputError(f"{called} must be the true labels, one a row; got None.")
     return record
 
 

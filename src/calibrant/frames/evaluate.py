@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.sum_metric import SumMetric
@@ -115,10 +116,8 @@ def evaluate(
     [[1.0, 2.0, 1.0, 0.25], [2.0, 1.0, 0.0, 0.8]]
     """
     n_bins = (15 if mean is None else 10) if n_bins is None else n_bins
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    if strategy not in ("width", "mass"):
-        raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
+    require_count("n_bins", n_bins)
+    require_option("strategy", strategy, ("width", "mass"))
     if target is not None and mean is not None:
         raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
     module = choose(source, engine)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
@@ -115,8 +116,7 @@ def sketch(
     >>> sketch(logs, probabilities="p").fit(Platt()).predict([0.9]).round(3).tolist()
     [0.847]
     """
-    if not (isinstance(n_bins, int) and n_bins >= 3):
-        raise InputError(f"n_bins must be a whole number of at least 3; got {n_bins!r}.")
+    require_count("n_bins", n_bins, 3)
     module = choose(source, engine)
     table = opened(source, module)
     kinds = module.kinds(table)

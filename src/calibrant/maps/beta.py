@@ -8,7 +8,6 @@ from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
-from calibrant.errors import InputError
 
 __all__ = ["Beta"]
 
@@ -80,8 +79,7 @@ class Beta(Map):
         return [cls(parameters=p) for p in PARAMETERS]
 
     def _fit(self, score, correct, weight):
-        if self.parameters not in PARAMETERS:
-            raise InputError(f'parameters must be "abm", "am" or "ab"; got {self.parameters!r}.')
+        self._option("parameters", *PARAMETERS)
         separable = _separable(score, correct, self.parameters)
         target = smoothed_targets(correct, weight) if separable else correct
         # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other fits better.

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
@@ -69,10 +70,8 @@ class HistogramBinning(Map):
         return [cls(), cls(strategy="mass", n_bins=10), cls(prior_weight=0.0)]
 
     def _fit(self, score, correct, weight):
-        if self.strategy not in ("width", "mass"):
-            raise InputError(f'strategy must be "width" or "mass"; got {self.strategy!r}.')
-        if not (isinstance(self.n_bins, int | np.integer) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
+        self._option("strategy", "width", "mass")
+        require_count("n_bins", self.n_bins)
         if not 0.0 <= self.prior_weight < np.inf:
             raise InputError(f"prior_weight must be 0 or more; got {self.prior_weight!r}.")
         self.edges_, index = self._bins(score, weight)

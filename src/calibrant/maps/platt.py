@@ -8,7 +8,6 @@ from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
-from calibrant.errors import InputError
 
 __all__ = ["Platt"]
 
@@ -77,8 +76,7 @@ class Platt(Map):
         return [cls(), cls(scale="probability"), cls(smoothing=False)]
 
     def _fit(self, score, correct, weight):
-        if self.scale not in ("logit", "probability"):
-            raise InputError(f'scale must be "logit" or "probability"; got {self.scale!r}.')
+        self._option("scale", "logit", "probability")
         self.limits_: tuple[float, float] | None = inner_limits(score, weight.sum()) if self.scale == "logit" else None
         x = self._transformed(score)
         separable = x[correct == 0.0].max(initial=-np.inf) <= x[correct == 1.0].min(initial=np.inf)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.venn_abers import added_ones, added_zeros
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.arrays import scores
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map
@@ -84,9 +84,7 @@ class VennAbers(Map):
         return [cls(), cls(objective="brier"), cls(n_splits=5), cls(n_splits=3, random_state=0)]
 
     def _fit(self, score, correct, weight):
-        objective = renamed_value("objective", self.objective, {"log": "log_loss"}, since="0.1")
-        if objective not in ("log_loss", "brier"):
-            raise InputError(f'objective must be "log_loss" or "brier"; got {objective!r}.')
+        self._option("objective", "log_loss", "brier")
         if self.n_splits is not None and not self.n_splits >= 2:
             raise InputError(f"n_splits must be None or at least 2; got {self.n_splits!r}.")
         unique, mass, mean = pool_ties(score, correct, weight)

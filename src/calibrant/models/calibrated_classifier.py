@@ -1,23 +1,23 @@
 """A classifier whose probabilities are calibrated, scikit-learn's way."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
-from calibrant._support.estimators import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from calibrant._support.estimators import ClassifierMixin
+from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
-from calibrant.models.routing import fit_router, routed
-from calibrant.models.training_rows import TrainingRows
+from calibrant.models.routing import Wrapper, routed
+from calibrant.models.training_rows import TrainingRows, checked_rows
 from calibrant.predictions import reference_pair
 from calibrant.select.default import default_calibrator
 from calibrant.wrap.as_calibrator import as_calibrator
@@ -25,7 +25,7 @@ from calibrant.wrap.as_calibrator import as_calibrator
 __all__ = ["CalibratedClassifier"]
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedClassifier(ClassifierMixin, Wrapper):
     """Any scikit-learn classifier with calibrated probabilities and confidences.
 
     Parameters
@@ -97,18 +97,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.reference_labels: Literal["true", "predicted"] = reference_labels
         self.random_state: int | None = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.model).input_tags
-        return tags
-
-    # Groups are the splitter's, not the wrapper's own.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
-
-    def get_metadata_routing(self) -> Any:
-        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, and the splitter."""
-        return fit_router(self, self._to_fit(), self.cv)
-
     def _to_fit(self):
         """The model by its parameter's name, or nothing where it is used as it is."""
         as_it_is = is_fitted(self.model) and (self.cv is None or not _refits(self.model))
@@ -138,10 +126,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        X, y = _checked(X, y)
+        X, y = checked_rows(self, X, y, column_or_1d)
+        check_classification_targets(y)
         refuse_prefit(self.cv)
-        if self.reference_labels not in ("true", "predicted"):
-            raise InputError(f'reference_labels must be "true" or "predicted"; got {self.reference_labels!r}.')
+        require_option("reference_labels", self.reference_labels, ("true", "predicted"))
         data = TrainingRows(X, y, sample_weight)
         models = self._to_fit()
         params, split_params = routed(self, models, data.weight, groups, fit_params)
@@ -150,9 +138,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._cross_fit(template, data, params["model"], split_params, reference)
         else:
             self._calibrate_fitted(template, data, reference)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.models_[-1], name):
-                setattr(self, name, getattr(self.models_[-1], name))
+        self._take_names(self.models_[-1])
         return self
 
     def _calibrate_fitted(self, template, data, reference):
@@ -240,19 +226,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The most probable class after calibration, (n,)."""
         Q = self.predict_proba(X)
         return self.classes_[Q.argmax(axis=1)]
-
-
-def _checked(X, y):
-    if y is None:
-        raise InputError("CalibratedClassifier requires y to be passed, but the target y is None.")
-    X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    if len(y) == 0:
-        raise InputError("X and y must hold rows; got 0 samples.")
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    return X, y
 
 
 def _refits(model):

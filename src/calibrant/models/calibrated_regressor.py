@@ -1,25 +1,22 @@
 """A regressor whose error bars are calibrated, scikit-learn's way."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._support.estimators import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from calibrant._support.estimators import RegressorMixin
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.folds.splits import make_splits, refuse_prefit
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.models.routing import fit_router, routed
-from calibrant.models.training_rows import TrainingRows
-from calibrant.rows import n_rows
+from calibrant.models.routing import Wrapper, routed
+from calibrant.models.training_rows import TrainingRows, checked_rows
 from calibrant.select.default import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]
@@ -27,7 +24,7 @@ __all__ = ["CalibratedRegressor"]
 STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
 
 
-class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedRegressor(RegressorMixin, Wrapper):
     """Any scikit-learn regressor with a calibrated predictive distribution for each row.
 
     Parameters
@@ -97,16 +94,8 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.model).input_tags
         tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
         return tags
-
-    # Groups are the splitter's, not the wrapper's own.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
-
-    def get_metadata_routing(self) -> Any:
-        """Who asks for which fit argument: the wrapper itself, the model where it is fitted here, the scale model, and the splitter."""
-        return fit_router(self, self._to_fit(), self.cv)
 
     def _to_fit(self):
         """The models that ``fit`` fits, by their parameters' names."""
@@ -132,7 +121,8 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        X, y = _checked(X, y)
+        X, y = checked_rows(self, X, y, one_or_several)
+        y = np.asarray(y, dtype=np.float64)
         refuse_prefit(self.cv)
         template = default_regression_calibrator() if self.calibrator is None else require_regression_calibrator(self.calibrator)
         data = TrainingRows(X, y, sample_weight)
@@ -149,9 +139,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             self.model_ = _fitted(self.model, data, everything, params["model"])
         forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
         self.calibrator_: RegressionCalibrator = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.model_, name):
-                setattr(self, name, getattr(self.model_, name))
+        self._take_names(self.model_)
         return self
 
     def _splits(self, data, split_params):
@@ -210,15 +198,3 @@ def _fitted(model, data, rows, params, target=None):
 def _joined(parts):
     """What several folds said, one after the other."""
     return parts[0].joined(parts[1:]) if isinstance(parts[0], Forecast) else np.concatenate(parts)
-
-
-def _checked(X, y):
-    if y is None:
-        raise InputError("CalibratedRegressor requires y to be passed, but the target y is None.")
-    X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
-    y = one_or_several(y, warn=True)
-    check_consistent_length(X, y)
-    if n_rows(X) == 0:
-        raise InputError("X and y must hold rows; got 0 samples.")
-    assert_all_finite(y, input_name="y")
-    return X, np.asarray(y, dtype=np.float64)

@@ -1,14 +1,44 @@
 """Who gets which fit argument: by scikit-learn's metadata routing where it is enabled, by the arguments' names where it is not."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
+from calibrant._support.estimators import BaseEstimator, MetaEstimatorMixin
 from calibrant.folds.model_outputs import with_weight
 
-__all__ = ["fit_router", "routed"]
+__all__ = ["Wrapper", "fit_router", "routed"]
+
+
+class Wrapper(MetaEstimatorMixin, BaseEstimator):
+    """What the wrappers of a model share: their input is the model's, their routing is that of the models they fit and of the splitter."""
+
+    model: Any
+    cv: Any
+    # Groups are the splitter's, not the wrapper's own.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> Any:
+        """Who asks for which fit argument: the wrapper itself, the models that are fitted here, and the splitter."""
+        return fit_router(self, self._to_fit(), self.cv)
+
+    def _to_fit(self) -> dict[str, Any]:
+        """The models that ``fit`` fits, by their parameters' names."""
+        return {"model": self.model}
+
+    def _take_names(self, model: Any) -> None:
+        """What the fitted model knows of its features, as scikit-learn names it."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
 
 
 def fit_router(owner: Any, models: Any, cv: Any) -> Any:

@@ -1,16 +1,30 @@
 """The training data of one fit of a wrapper, by rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import assert_all_finite, check_consistent_length
 
 from calibrant import arrays
 from calibrant.errors import InputError
 from calibrant.rows import n_rows, take_optional, take_rows
 
-__all__ = ["TrainingRows"]
+__all__ = ["TrainingRows", "checked_rows"]
+
+
+def checked_rows(owner: object, X: Any, y: Any, as_targets: Callable[..., np.ndarray]) -> tuple[Any, np.ndarray]:
+    """Features and outcomes of one length, at least one row, the outcomes finite and read by ``as_targets(y, warn=True)``."""
+    if y is None:
+        raise InputError(f"{type(owner).__name__} requires y to be passed, but the target y is None.")
+    X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
+    y = as_targets(y, warn=True)
+    check_consistent_length(X, y)
+    if len(y) == 0:
+        raise InputError("X and y must hold rows; got 0 samples.")
+    assert_all_finite(y, input_name="y")
+    return X, y
 
 
 class TrainingRows:

@@ -9,14 +9,16 @@ from calibrant._kernels.betting import N_ALTERNATIVES, growth_since, likeliest_s
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.monitoring.advice import Advice, advise
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
-from calibrant.predictions import Inputs, read
+from calibrant.predictions import Inputs
 
 __all__ = ["CalibrationMonitor"]
 
@@ -180,11 +182,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.log_stakes_ = np.full(N_ALTERNATIVES, -np.inf)
 
     def _summed(self, P, y):
-        record = read(P, y, inputs=self.inputs, classes=self.classes)
-        if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
-        if not (isinstance(self.n_bins, int) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
+        record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
+        require_count("n_bins", self.n_bins)
         score, hit = target_pair(record, self.target)
         return grouped_sums(equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit])
 

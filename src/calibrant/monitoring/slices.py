@@ -9,6 +9,7 @@ from scipy import special, stats
 
 from calibrant._kernels.quotient import quotient
 from calibrant._support.extras import import_extra
+from calibrant._support.options import require_option
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation
@@ -121,8 +122,7 @@ def worst_slices(
     """
     if not isinstance(evaluation, Evaluation):
         raise InputError(f"worst_slices takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
-    if method not in ("bh", "holm"):
-        raise InputError(f'method must be "bh" or "holm"; got {method!r}.')
+    require_option("method", method, ("bh", "holm"))
     names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)
     unknown = [name for name in names if name not in evaluation.by]
     if unknown or not names:

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from calibrant._kernels import distance_bounds as bounds
 from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant._support.options import require_option
 from calibrant.errors import InputError
 from calibrant.neighbors.index import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
@@ -69,8 +70,7 @@ class ExactIndex(NeighborIndex):
 
     def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group and tabulate their bounds."""
-        if self.metric not in METRICS:
-            raise InputError(f'metric must be "l2", "l1" or "linf"; got {self.metric!r}.')
+        require_option("metric", self.metric, METRICS)
         if isinstance(self.n_directions, bool) or not (isinstance(self.n_directions, Integral) and self.n_directions >= 1):
             raise InputError(f"n_directions must be a whole number of at least 1; got {self.n_directions!r}; 64 is the default.")
         self.points_ = StoredPoints(X, group, n_groups, column_scale)

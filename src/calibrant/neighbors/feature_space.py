@@ -40,8 +40,7 @@ class FeatureSpace(Saved):
 
     def fit(self, X: Any, group: np.ndarray | None = None) -> np.ndarray:
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
-        if self.scale not in SCALES:
-            raise InputError(f'scale must be "auto", "standard" or "none"; got {self.scale!r}.')
+        self._option("scale", *SCALES)
         self.features_, self.names_ = self.features, text_names(X, "X")
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
             raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")

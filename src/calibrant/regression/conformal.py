@@ -81,8 +81,7 @@ class ConformalIntervals(RegressionCalibrator):
         return [cls(), cls(score="absolute"), cls(score="quantile", levels=(0.1, 0.5, 0.8))]
 
     def _check(self):
-        if self.score not in ("scaled", "absolute", "quantile"):
-            raise InputError(f'score must be "scaled", "absolute" or "quantile"; got {self.score!r}.')
+        self._option("score", "scaled", "absolute", "quantile")
         levels = np.asarray(self.levels, dtype=np.float64)
         if levels.ndim != 1 or len(levels) == 0 or not ((levels > 0.0) & (levels < 1.0)).all():
             raise InputError(f"levels must be numbers above 0 and below 1; got {self.levels!r}.")

@@ -9,7 +9,7 @@ from calibrant._support.solving import one_blas_thread
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, InputError, warn
+from calibrant.errors import FitWarning, warn
 from calibrant.regression.std_scaling import StdScaling
 
 __all__ = ["GaussianProcessScale"]
@@ -97,8 +97,7 @@ class GaussianProcessScale(RegressionCalibrator):
         return [cls(), cls(inputs="std and mean")]
 
     def _check(self):
-        if self.inputs not in ("std", "std and mean"):
-            raise InputError(f'inputs must be "std" or "std and mean"; got {self.inputs!r}.')
+        self._option("inputs", "std", "std and mean")
 
     def _fit_output(self, record):
         if not record.error.any():

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import special
 
 from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
+from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import InputError
 from calibrant.forecasts.recalibrated import RecalibratedForecast
 
 __all__ = ["QuantileRecalibration"]
@@ -75,8 +75,7 @@ class QuantileRecalibration(RegressionCalibrator):
         return [cls(), cls(n_levels=3)]
 
     def _check(self):
-        if not (isinstance(self.n_levels, int) and self.n_levels >= 1):
-            raise InputError(f"n_levels must be a whole number of at least 1; got {self.n_levels!r}.")
+        require_count("n_levels", self.n_levels)
 
     def _fit_output(self, record):
         n_levels = max(1, min(self.n_levels, int(record.weights.sum() // 10)))

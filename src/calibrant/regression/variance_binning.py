@@ -5,9 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.spread_bins import enough_bins, spread_bins
+from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, InputError, warn
+from calibrant.errors import FitWarning, warn
 
 __all__ = ["VarianceBinning"]
 
@@ -72,8 +73,7 @@ class VarianceBinning(RegressionCalibrator):
         return [cls(), cls(n_bins=3)]
 
     def _check(self):
-        if not (isinstance(self.n_bins, int) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
+        require_count("n_bins", self.n_bins)
 
     def _fit_output(self, record):
         squared, weight = np.square(record.error), record.weights

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
@@ -91,9 +91,7 @@ class AwardTemperature(Calibrator):
         return [cls(), cls(per_class_temperature=True), cls(ridge=0.0, inputs="logit"), cls(objective="brier")]
 
     def _fit(self, record):
-        objective = renamed_value("objective", self.objective, {"log": "log_loss"}, since="0.1")
-        if objective not in ("log_loss", "brier"):
-            raise InputError(f'objective must be "log_loss" or "brier"; got {objective!r}.')
+        objective = self._option("objective", "log_loss", "brier")
         if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
             raise InputError(f"ridge must be finite and not negative; got {self.ridge!r}.")
         n_classes, one = record.n_classes, np.zeros(len(record), dtype=np.intp)

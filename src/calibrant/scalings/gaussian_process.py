@@ -14,10 +14,11 @@ from calibrant._kernels.increasing_function import evaluate, project
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, InputError, warn
+from calibrant.errors import FitWarning, warn
 from calibrant.predictions import Inputs, read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
@@ -175,14 +176,10 @@ class GaussianProcessCalibration(Calibrator):
         return LatentFunction(score, prior, mean, mean - half, mean + half)
 
     def _check(self):
-        if self.covariance not in ("diagonal", "full"):
-            raise InputError(f'covariance must be "diagonal" or "full"; got {self.covariance!r}.')
-        if self.expectation not in ("monte_carlo", "taylor", "mean"):
-            raise InputError(f'expectation must be "monte_carlo", "taylor" or "mean"; got {self.expectation!r}.')
-        if not (isinstance(self.n_inducing, int | np.integer) and self.n_inducing >= 1):
-            raise InputError(f"n_inducing must be a whole number of at least 1; got {self.n_inducing!r}.")
-        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 1):
-            raise InputError(f"n_draws must be a whole number of at least 1; got {self.n_draws!r}.")
+        self._option("covariance", "diagonal", "full")
+        self._option("expectation", "monte_carlo", "taylor", "mean")
+        require_count("n_inducing", self.n_inducing)
+        require_count("n_draws", self.n_draws)
 
     def _learn(self, scores, labels, weight, begins, learn_kernel):
         log_prior = log_softmax(_prior_mean(scores, self.inputs))

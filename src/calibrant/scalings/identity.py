@@ -2,11 +2,8 @@
 
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
-from calibrant.predictions import Inputs
 
 __all__ = ["Identity"]
 
@@ -35,10 +32,6 @@ class Identity(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="uncalibrated")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         """There is nothing to learn."""

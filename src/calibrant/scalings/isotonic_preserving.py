@@ -3,13 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
-from calibrant.predictions import Inputs
 
 __all__ = ["IsotonicPreserving"]
 
@@ -57,10 +55,6 @@ class IsotonicPreserving(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="accuracy-preserving isotonic regression (IRM)")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @classmethod
     def _examples(cls):

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant._kernels.top_label import fit_top_label, other_logits
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments, renamed_value
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, InputError, warn
+from calibrant.errors import FitWarning, warn
 from calibrant.predictions import Inputs
 
 __all__ = ["TemperatureScaling"]
@@ -87,9 +87,7 @@ class TemperatureScaling(Calibrator):
         return [cls(), cls(inputs="logit"), cls(objective="top_label")]
 
     def _fit(self, record):
-        objective = renamed_value("objective", self.objective, {"nll": "log_loss"}, since="0.1")
-        if objective not in ("log_loss", "top_label"):
-            raise InputError(f'objective must be "log_loss" or "top_label"; got {objective!r}.')
+        objective = self._option("objective", "log_loss", "top_label")
         beta, status = _least_nll(record) if objective == "log_loss" else _least_top_label(record)
         self.temperature_: float = 1.0 / beta
         self.status_ = BOUND_OF_TEMPERATURE.get(status, status)

@@ -139,8 +139,7 @@ class AutoCalibrator(Calibrator):
         return self._choose(record, trials, notes)
 
     def _names(self):
-        if self.objective not in ("log_loss", "brier"):
-            raise InputError(f'objective must be "log_loss" or "brier"; got {self.objective!r}.')
+        self._option("objective", "log_loss", "brier")
         if isinstance(self.methods, str) and self.methods == "auto":
             return None
         known = [c.name for c in CANDIDATES]

@@ -121,8 +121,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         return [cls(), cls(objective="crps", methods=["STD scaling", "quantile recalibration"])]
 
     def _check(self):
-        if self.objective not in SCORES:
-            raise InputError(f'objective must be "nll" or "crps"; got {self.objective!r}.')
+        self._option("objective", *SCORES)
         if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
             raise InputError(f"cv must be a whole number of at least 2 folds; got {self.cv!r}.")
         known = [c.name for c in REGRESSION_CANDIDATES]

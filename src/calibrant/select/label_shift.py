@@ -11,6 +11,7 @@ from calibrant._kernels.softmax import softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import encode_labels
 from calibrant.predictions import Inputs, read
@@ -97,9 +98,7 @@ class LabelShift(Saved, BaseEstimator):
         -------
         self
         """
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
-        if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+        record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, called="y")
         self.classes_, K = record.classes, record.n_classes
         counts = np.bincount(record.labels, weights=record.weights, minlength=K)
         self.calibration_frequencies_: np.ndarray = counts / counts.sum()

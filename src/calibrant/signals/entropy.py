@@ -3,12 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
-from calibrant.predictions import Inputs
 
 __all__ = ["Entropy"]
 
@@ -43,10 +41,6 @@ class Entropy(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @classmethod
     def _examples(cls):

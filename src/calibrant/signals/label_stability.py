@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import label_stability as kernel
+from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
@@ -145,14 +146,11 @@ class LabelStability(Signal):
         return "gaussian" if self.transform is None else None
 
     def _check(self):
-        if self.noise not in ("auto", "gaussian", "uniform"):
-            raise InputError(f'noise must be "auto", "gaussian" or "uniform"; got {self.noise!r}.')
-        if self.method not in ("exact", "sampled"):
-            raise InputError(f'method must be "exact" or "sampled"; got {self.method!r}.')
+        self._option("noise", "auto", "gaussian", "uniform")
+        self._option("method", "exact", "sampled")
         if self.scale != "auto" and not (isinstance(self.scale, int | float | np.number) and 0 < self.scale < np.inf):
             raise InputError(f'scale must be "auto" or a positive number; got {self.scale!r}.')
-        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 1):
-            raise InputError(f"n_draws must be a whole number of at least 1; got {self.n_draws!r}.")
+        require_count("n_draws", self.n_draws)
         if (self.transform is None) != (self.model is None):
             raise InputError("transform and model go together: the transformed features must be given to the model; pass both or neither.")
 

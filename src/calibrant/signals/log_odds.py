@@ -3,12 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.top_label import log_rest, other_logits
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
-from calibrant.predictions import Inputs
 
 __all__ = ["LogOdds"]
 
@@ -40,10 +38,6 @@ class LogOdds(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="real")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @classmethod
     def _examples(cls):

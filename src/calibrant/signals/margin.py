@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
-from calibrant.errors import InputError
 from calibrant.predictions import Inputs
 
 __all__ = ["Margin"]
@@ -62,8 +61,7 @@ class Margin(Signal):
         return [cls(), cls(scale="logit"), cls(scale="logit", inputs="logit")]
 
     def _score(self, record):
-        if self.scale not in ("probability", "logit"):
-            raise InputError(f'scale must be "probability" or "logit"; got {self.scale!r}.')
+        self._option("scale", "probability", "logit")
         values = record.probabilities if self.scale == "probability" else record.logits
         first_two = np.partition(values, values.shape[1] - 2, axis=1)[:, -2:].astype(np.float64)
         return first_two[:, 1] - first_two[:, 0]

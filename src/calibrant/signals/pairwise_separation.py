@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.pairwise_separation import max_min, min_max, nearest_of
-from calibrant.errors import InputError
 from calibrant.neighbors.brute import BruteIndex, split
 from calibrant.neighbors.stored_points import StoredPoints
 from calibrant.predictions import Inputs
@@ -84,8 +83,7 @@ class PairwiseSeparation(Separation):
         return [cls(), cls("max-min")]
 
     def _make_index(self):
-        if self.dangerous not in ("min-max", "max-min"):
-            raise InputError(f'dangerous must be "min-max" or "max-min"; got {self.dangerous!r}.')
+        self._option("dangerous", "min-max", "max-min")
         return BruteIndex()
 
     def _separation(self, queries, group):

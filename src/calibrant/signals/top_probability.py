@@ -2,11 +2,8 @@
 
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
-from calibrant.predictions import Inputs
 
 __all__ = ["TopProbability"]
 
@@ -39,10 +36,6 @@ class TopProbability(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _score(self, record):
         return record.confidence

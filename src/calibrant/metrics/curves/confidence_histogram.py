@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability_curve import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -28,8 +28,7 @@ class ConfidenceHistogram(Record):
 
 
 def _of(record: Predictions, *, target: Any = "answer", n_bins: int = 20) -> ConfidenceHistogram:
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     score, hit = target_pair(record, target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight)
     edges = bins.equal_width_edges(n_bins)

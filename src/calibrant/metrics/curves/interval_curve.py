@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.intervals import wilson
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
-from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["IntervalCurve", "interval_curve"]
@@ -27,8 +27,7 @@ class IntervalCurve(Record):
 
 
 def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95) -> IntervalCurve:
-    if not (isinstance(n_levels, int) and n_levels >= 2):
-        raise InputError(f"n_levels must be a whole number of at least 2; got {n_levels!r}.")
+    require_count("n_levels", n_levels, 2)
     level = np.linspace(0.0, 1.0, n_levels)
     first = np.searchsorted(special.ndtri(0.5 + 0.5 * level), np.abs(record.score), side="left")
     held = np.cumsum(np.bincount(first, weights=record.weights, minlength=n_levels))

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.groups import rows_by_group
 from calibrant._kernels.loess import weighted_quantile
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
-from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
 
@@ -41,8 +41,7 @@ class RealStdCurve(Record):
 def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
     require_level(level)
     require_level(band)
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     group = equal_mass_groups(record.std, n_bins, record.weights)
     n_groups = int(group.max()) + 1
     errors = root_mean_squared_error.group_totals_of(record, group, n_groups)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins, intervals
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
@@ -37,10 +38,8 @@ def pair_curve(
 ) -> ReliabilityCurve:  # fmt: skip
     """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` as a record's."""
     require_level(level)
-    if strategy not in ("width", "mass"):
-        raise InputError(f'strategy must be "width" or "mass"; got {strategy!r}.')
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_option("strategy", strategy, ("width", "mass"))
+    require_count("n_bins", n_bins)
     index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
     return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level)
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
 from calibrant._kernels.probability_scale import probability_grid, probability_scale, scale_ends
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
@@ -28,8 +29,7 @@ class RiskDistribution(Record):
 
 
 def _of(record: Predictions, *, target: int | str = "event", n_bins: int = 40, scale: str = "linear") -> RiskDistribution:
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     score, hit = record.pair(target)
     scale = probability_scale(score, hit, record.weights) if scale == "auto" else scale
     if scale == "linear":

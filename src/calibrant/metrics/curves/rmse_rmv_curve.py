@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
-from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["RmseRmvCurve", "rmse_rmv_curve"]
@@ -30,8 +30,7 @@ class RmseRmvCurve(Record):
 
 def _of(record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000, random_state: int = 0) -> RmseRmvCurve:
     require_level(level)
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
     part = np.square(record.std) / mass[group]
     draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))

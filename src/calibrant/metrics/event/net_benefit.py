@@ -8,6 +8,7 @@ import numpy as np
 from calibrant._kernels.net_benefit import net_benefit as benefit
 from calibrant._kernels.net_benefit import net_benefit_interval
 from calibrant._kernels.quotient import quotient
+from calibrant._support.options import require_option
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted, target_pair
@@ -84,8 +85,7 @@ class NetBenefit(Targeted, SumMetric):
             raise InputError(f"threshold must be at least 0 and below 1; got {self.threshold!r}.")
         if self.prevalence is not None and not 0.0 < self.prevalence < 1.0:
             raise InputError(f"prevalence must be between 0 and 1; got {self.prevalence!r}.")
-        if self.strategy not in STRATEGIES:
-            raise InputError(f'strategy must be "model", "all" or "none"; got {self.strategy!r}.')
+        require_option("strategy", self.strategy, STRATEGIES)
 
     def _columns(self, record):
         score, hit = target_pair(record, self.target)

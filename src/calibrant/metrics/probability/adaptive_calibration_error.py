@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.metric import WholeMetric
 from calibrant.errors import InputError
 
@@ -59,8 +60,7 @@ class AdaptiveCalibrationError(WholeMetric):
         return [cls(), cls(n_bins=5, threshold=0.01)]
 
     def _check(self):
-        if not (isinstance(self.n_bins, int) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
+        require_count("n_bins", self.n_bins)
         if not 0.0 <= self.threshold < 1.0:
             raise InputError(f"threshold must be in [0, 1); got {self.threshold!r}.")
 

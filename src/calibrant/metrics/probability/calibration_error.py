@@ -9,6 +9,7 @@ import numpy as np
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import binned_errors, inverted_limits
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.errors import InputError, warn
 
@@ -45,10 +46,8 @@ class BinnedCalibrationError(Metric):
         return self.strategy == "width"
 
     def _check(self):
-        if not (isinstance(self.n_bins, int) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
-        if self.strategy not in ("width", "mass"):
-            raise InputError(f'strategy must be "width" or "mass"; got {self.strategy!r}.')
+        require_count("n_bins", self.n_bins)
+        require_option("strategy", self.strategy, ("width", "mass"))
         if self.norm not in (1, 2, "max"):
             raise InputError(f'norm must be 1, 2 or "max"; got {self.norm!r}.')
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
@@ -47,10 +48,8 @@ def _of(
 ) -> CalibrationErrorBound:  # fmt: skip
     if not 0.0 < delta < 1.0:
         raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
-    if method not in ("hoeffding", "paper"):
-        raise InputError(f'method must be "hoeffding" or "paper"; got {method!r}.')
+    require_count("n_bins", n_bins)
+    require_option("method", method, ("hoeffding", "paper"))
     score, hit = target_pair(record, target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
     return bound_of_sums(sums, delta, method)

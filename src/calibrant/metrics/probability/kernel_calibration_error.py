@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._kernels import intervals
 from calibrant._kernels.calibration_kernel import kernel_row_sums, median_distance
+from calibrant._support.options import require_option
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
@@ -66,8 +67,7 @@ class KernelCalibrationError(WholeMetric):
     def _check(self):
         if self.bandwidth != "median" and not (isinstance(self.bandwidth, int | float) and self.bandwidth > 0):
             raise InputError(f'bandwidth must be positive or "median"; got {self.bandwidth!r}.')
-        if self.estimator not in ("unbiased", "biased"):
-            raise InputError(f'estimator must be "unbiased" or "biased"; got {self.estimator!r}.')
+        require_option("estimator", self.estimator, ("unbiased", "biased"))
 
     def _width(self, record):
         return median_distance(record.probabilities, record.weights) if self.bandwidth == "median" else float(self.bandwidth)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calibrant._support.deprecation import renamed_value
-from calibrant.errors import InputError
+from calibrant._support.options import require_option
 from calibrant.metrics.pair import PairMetric
 from calibrant.metrics.probability.score_decomposition import corp
 
@@ -65,8 +65,7 @@ class RefinementError(PairMetric):
         return [cls(), cls(target="event", score="log_loss")]
 
     def _check(self):
-        if self._score() not in ("brier", "log_loss"):
-            raise InputError(f'score must be "brier" or "log_loss"; got {self.score!r}.')
+        require_option("score", self._score(), ("brier", "log_loss"))
 
     def _score(self):
         return renamed_value("score", self.score, {"log": "log_loss"}, since="0.1")

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
-from calibrant.errors import InputError
+from calibrant._support.options import require_count, require_option
 from calibrant.metrics.regression.gap_metric import GapMetric
 
 __all__ = ["IntervalCalibrationError", "interval_calibration_error"]
@@ -56,10 +56,8 @@ class IntervalCalibrationError(GapMetric):
         return [cls(), cls(n_levels=19, kind="quantile")]
 
     def _check(self):
-        if not (isinstance(self.n_levels, int) and self.n_levels >= 2):
-            raise InputError(f"n_levels must be a whole number of at least 2; got {self.n_levels!r}.")
-        if self.kind not in ("interval", "quantile"):
-            raise InputError(f'kind must be "interval" or "quantile"; got {self.kind!r}.')
+        require_count("n_levels", self.n_levels, 2)
+        require_option("kind", self.kind, ("interval", "quantile"))
 
     @property
     def levels(self) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
@@ -33,8 +34,7 @@ def _read(y_true, mean, std, sample_weight):
 
 
 def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> PitHistogram:
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     pit = special.ndtr(record.score)
     n = np.bincount(np.minimum((pit * n_bins).astype(np.intp), n_bins - 1), weights=record.weights, minlength=n_bins)
     total = record.weights.sum()

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
-from calibrant.errors import InputError
+from calibrant._support.options import require_count
 from calibrant.metrics.regression.spread_metric import SpreadMetric
 
 __all__ = ["QuantileCalibrationError", "quantile_calibration_error"]
@@ -54,8 +54,7 @@ class QuantileCalibrationError(SpreadMetric):
 
     def _check(self):
         super()._check()
-        if not (isinstance(self.n_levels, int) and self.n_levels >= 1):
-            raise InputError(f"n_levels must be a whole number of at least 1; got {self.n_levels!r}.")
+        require_count("n_levels", self.n_levels)
 
     @property
     def _levels(self):

@@ -9,6 +9,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.spread_bins import enough_bins
+from calibrant._support.options import require_count
 from calibrant.errors import InputError
 from calibrant.metrics.regression.gap_metric import GapMetric
 
@@ -45,8 +46,7 @@ class SpreadMetric(GapMetric):
         return self.cells > 0
 
     def _check(self):
-        if not (isinstance(self.n_bins, int) and self.n_bins >= 1):
-            raise InputError(f"n_bins must be a whole number of at least 1; got {self.n_bins!r}.")
+        require_count("n_bins", self.n_bins)
         if not (isinstance(self.cells, int) and 0 <= self.cells <= 4096):
             raise InputError(f"cells must be a whole number from 0 (none) to 4096; got {self.cells!r}.")
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
@@ -73,8 +74,7 @@ def hosmer_lemeshow_test(
     >>> round(found.statistic, 1), found.p_value < 0.001
     (42.9, True)
     """
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise InputError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
+    require_count("n_bins", n_bins)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     score, hit = target_pair(record, target)
     group = bins.equal_mass_groups(score, n_bins, record.weight)

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.calibration_kernel import distances, median_distance
 from calibrant._kernels.null_draws import null_generator
+from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.significance.calibration_test import CalibrationTest
@@ -68,8 +69,7 @@ def kernel_calibration_test(
     >>> kernel_calibration_test([0, 1, 2] * 20, [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]] * 20).p_value < 0.01
     True
     """
-    if not (isinstance(n_draws, int) and n_draws >= 19):
-        raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 200 is usual.")
+    require_count("n_draws", n_draws, 19, usual=200)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)

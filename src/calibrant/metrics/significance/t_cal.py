@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
+from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
-from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
@@ -75,8 +75,7 @@ def t_cal_test(
     >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="event").p_value < 0.01
     True
     """
-    if not (isinstance(n_draws, int) and n_draws >= 19):
-        raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 500 is usual.")
+    require_count("n_draws", n_draws, 19, usual=500)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     score, hit = target_pair(record, target)
     weight, rng = record.weights, null_generator(random_state)

@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+from calibrant._support.options import require_count, require_option
+from calibrant.errors import InputError, OldNameWarning
+from calibrant.maps.venn_abers import VennAbers
+
+
+def test_an_option_is_one_of_those_named():
+    require_option("scale", "logit", ("logit", "probability", "auto"))
+    with pytest.raises(InputError, match=r'^scale must be "logit", "probability" or "auto"; got None.$'):
+        require_option("scale", None, ("logit", "probability", "auto"))
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(200)])
+def test_a_count_is_a_whole_number_of_any_kind(value):
+    require_count("n_bins", value, 3)
+
+
+@pytest.mark.parametrize("value", [2, 3.0, "3", None, np.float64(4)])
+def test_what_is_no_count_is_refused(value):
+    with pytest.raises(InputError, match=r"^n_bins must be a whole number of at least 3; got .*; 10 is usual.$"):
+        require_count("n_bins", value, 3, usual=10)
+
+
+def test_an_old_name_of_an_option_warns_where_it_is_checked():
+    with pytest.warns(OldNameWarning, match="log_loss"):
+        VennAbers(objective="log").fit([0.1, 0.9], [0, 1])
+    with pytest.raises(InputError, match=r'^objective must be "log_loss" or "brier"; got .crps.'):
+        VennAbers(objective="crps").fit([0.1, 0.9], [0, 1])
