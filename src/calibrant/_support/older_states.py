@@ -1,9 +1,13 @@
 """States of fitted objects that an earlier version saved or pickled, as today's classes have them."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["brought_up_to_date", "under_new_names"]
+from calibrant._support.deprecation import renamed_value
+from calibrant._support.options import require_option
+
+__all__ = ["brought_up_to_date", "current_option", "under_new_names"]
 
 
 def under_new_names(cls: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -14,6 +18,14 @@ def under_new_names(cls: Any, given: dict[str, Any]) -> dict[str, Any]:
             value = out.pop(old)
             out[new] = values.get(value, value) if isinstance(value, str) else value
     return out
+
+
+def current_option(part: Any, name: str, options: Sequence[str]) -> Any:
+    """A parameter that must be one of the options; a value's old name in ``renamed_state`` warns."""
+    values = dict(part.renamed_state.values()).get(name, {})
+    value = renamed_value(name, getattr(part, name), values, since="0.1")
+    require_option(name, value, options)
+    return value
 
 
 def brought_up_to_date(cls: Any, state: dict[str, Any]) -> dict[str, Any]:

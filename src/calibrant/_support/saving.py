@@ -18,10 +18,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from calibrant._support.archive import MANIFEST, CheckedArchive
-from calibrant._support.deprecation import renamed_value, warn_renamed
+from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
-from calibrant._support.older_states import brought_up_to_date, under_new_names
-from calibrant._support.options import require_option
+from calibrant._support.older_states import brought_up_to_date, current_option, under_new_names
 from calibrant._support.registry import class_named, key_of, own
 from calibrant._support.trial import trial
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
@@ -54,10 +53,7 @@ class Saved:
 
     def _option(self, name: str, *options: str) -> Any:
         """A parameter that must be one of these options, under today's name of it."""
-        values = next((values for new, values in self.renamed_state.values() if new == name), {})
-        value = renamed_value(name, getattr(self, name), values, since="0.1")
-        require_option(name, value, options)
-        return value
+        return current_option(self, name, options)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
