@@ -29,7 +29,7 @@ def test_f47_the_largest_term_does_not_bound_the_sum():
 def test_f47_hoeffding_gives_what_the_theorem_states(n_bins, delta):
     """Its slack is never the larger, so that the theorem is true though its proof is not."""
     y, p = [0, 1] * 1000, [0.5] * 2000
-    ours, paper = (calibration_error_bound(y, p, n_bins=n_bins, delta=delta, method=m).slack for m in ("hoeffding", "paper"))
+    ours, paper = (calibration_error_bound(y, p, n_bins=n_bins, alpha=delta, method=m).slack for m in ("hoeffding", "paper"))
     assert ours < paper
 
 
@@ -39,7 +39,7 @@ def test_f47_hoeffding_holds_in_simulation():
     confidence = (rng.integers(0, bins, (repeats, 400)) + 0.5) / bins
     chance = confidence + np.where(confidence > 0.5, -gap, gap)
     right = (rng.random(confidence.shape) < chance).astype(int)
-    found = [calibration_error_bound(y, p, target="event", n_bins=bins, delta=delta) for y, p in zip(right, confidence, strict=True)]
+    found = [calibration_error_bound(y, p, target="event", n_bins=bins, alpha=delta) for y, p in zip(right, confidence, strict=True)]
     below = np.mean([b.error < gap for b in found])
     assert below > delta, "without a slack the true error is passed more often"
     assert np.mean([b.bound < gap for b in found]) <= delta

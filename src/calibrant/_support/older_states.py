@@ -1,7 +1,6 @@
 """States of fitted objects that an earlier version saved or pickled, as today's classes have them."""
 
 import inspect
-from collections.abc import Sequence
 from typing import Any
 
 from calibrant._support.deprecation import renamed_value
@@ -20,7 +19,7 @@ def under_new_names(cls: Any, given: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def current_option(part: Any, name: str, options: Sequence[str]) -> Any:
+def current_option(part: Any, name: str, *options: str) -> Any:
     """A parameter that must be one of the options; a value's old name in ``renamed_state`` warns."""
     values = dict(part.renamed_state.values()).get(name, {})
     value = renamed_value(name, getattr(part, name), values, since="0.1")

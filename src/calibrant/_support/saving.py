@@ -51,9 +51,7 @@ class Saved:
             warn_renamed(f"{old}=", f"{self.renamed_state[old][0]}=", "0.1")
         return cast(Any, super()).set_params(**under_new_names(type(self), params))
 
-    def _option(self, name: str, *options: str) -> Any:
-        """A parameter that must be one of these options, under today's name of it."""
-        return current_option(self, name, options)
+    _option = current_option
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
@@ -91,6 +89,8 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     max_bytes : int, optional
         The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
         times). Raise it for a large file of near-constant numbers that you trust.
+
+        .. versionadded:: 0.1
 
     Returns
     -------

@@ -50,8 +50,8 @@ def plain(value: Any) -> Any:
     {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        known: dict[str, Any] = getattr(value, "to_dict", lambda: vars(cast(Any, value)))()
-        return {k.removesuffix("_"): plain(v) for k, v in known.items()}
+        known = getattr(value, "to_dict", lambda: vars(cast(object, value)))()
+        return {k.removesuffix("_"): plain(v) for k, v in cast(dict[str, Any], known).items()}
     found: Any = value
     if isinstance(found, dict):
         return {k: plain(v) for k, v in cast(dict[str, Any], found).items()}

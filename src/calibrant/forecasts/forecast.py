@@ -25,6 +25,9 @@ class Forecast(ABC):
     Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a probability would round to 0 or 1.
     A kind of forecast writes ``shape``, ``mean``, ``std``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``.
 
+    .. versionchanged:: 0.1
+       ``at``, ``score_at``, ``log_slope`` and ``select``, for code that holds clean arrays, are public.
+
     See Also
     --------
     NormalForecast, QuantileForecast, SampleForecast : the kinds to make.

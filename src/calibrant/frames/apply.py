@@ -42,6 +42,8 @@ def apply(
         The column a map takes; it stays, and ``confidence`` is the map's.
     confidence : str, default "confidence"
         The name of the column that is added, which the table must not have yet.
+
+        .. versionadded:: 0.1
     engine : str, default "auto"
     overwrite : bool, default False
 

@@ -1,12 +1,13 @@
 """An upper bound of the binned calibration error that holds with given probability."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
+from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
@@ -19,7 +20,7 @@ __all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]
 
 @dataclass(frozen=True)
 class CalibrationErrorBound:
-    """The error on the data, what must be added, and the sum: the true binned error is above ``bound`` with probability ``delta`` at most.
+    """The error on the data, what must be added, and the sum: the true binned error is above ``bound`` with probability ``alpha`` at most.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class CalibrationErrorBound:
     slack : float
     bound : float
         error + slack, at most 1.
-    delta : float
+    alpha : float
     method : str
     n : float
         Sum of the weights.
@@ -37,55 +38,61 @@ class CalibrationErrorBound:
     error: float
     slack: float
     bound: float
-    delta: float
+    alpha: float
     method: str
     n: float
 
+    delta: ClassVar[RenamedAttribute] = RenamedAttribute("alpha", since="0.2")
+
 
 def _of(
-    record: Predictions, *, delta: float = 0.05, n_bins: int = 15, target: Any = "answer",
+    record: Predictions, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding",
 ) -> CalibrationErrorBound:  # fmt: skip
-    if not 0.0 < delta < 1.0:
-        raise InputError(f"delta must be between 0 and 1; got {delta!r}; 0.05 is usual.")
+    if not 0.0 < alpha < 1.0:
+        raise InputError(f"alpha must be between 0 and 1; got {alpha!r}; 0.05 is usual.")
     require_count("n_bins", n_bins)
     require_option("method", method, ("hoeffding", "paper"))
     score, hit = target_pair(record, target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
-    return bound_of_sums(sums, delta, method)
+    return bound_of_sums(sums, alpha, method)
 
 
-def bound_of_sums(sums: np.ndarray, delta: float = 0.05, method: str = "hoeffding") -> CalibrationErrorBound:
+def bound_of_sums(sums: np.ndarray, alpha: float = 0.05, method: str = "hoeffding") -> CalibrationErrorBound:
     """The bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of parts add up to those of the whole."""
     n_bins, n = len(sums), float(sums[:, 0].sum())
     error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
     if method == "hoeffding":
-        slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(delta)) / n)
+        slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(alpha)) / n)
     else:
-        slack = n_bins * np.sqrt(2.0 / n) * np.sqrt(2.0 * np.log(2.0) - np.log(delta))
-    return CalibrationErrorBound(error, float(slack), float(min(error + slack, 1.0)), delta, method, n)
+        slack = n_bins * np.sqrt(2.0 / n) * np.sqrt(2.0 * np.log(2.0) - np.log(alpha))
+    return CalibrationErrorBound(error, float(slack), float(min(error + slack, 1.0)), alpha, method, n)
 
 
 @on_record(_of)
+@renamed_arguments("0.2", delta="alpha")
 def calibration_error_bound(
-    y_true: ArrayLike, P: ArrayLike, *, delta: float = 0.05, n_bins: int = 15, target: Any = "answer",
+    y_true: ArrayLike, P: ArrayLike, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationErrorBound:  # fmt: skip
     r"""Bound the binned calibration error in the population by that of a sample (probably approximately correct).
 
-    .. math:: \mathrm{CE} \le \mathrm{ECE} + \sqrt{\frac{2 (J \ln 2 + \ln(1/\delta))}{N}}
+    .. math:: \mathrm{CE} \le \mathrm{ECE} + \sqrt{\frac{2 (J \ln 2 + \ln(1/\alpha))}{N}}
 
     by Hoeffding's inequality over the :math:`2^J` sign patterns of J bins. ``method="paper"`` is Theorem 2 of the paper,
-    :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\delta}`: at J = 15, N = 5,000 and delta = 0.05 it adds 0.628 where
+    :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\alpha}`: at J = 15, N = 5,000 and alpha = 0.05 it adds 0.628 where
     0.073 is enough.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    delta : float, default 0.05
-        Probability with which the bound may fail.
+    alpha : float, default 0.05
+        Probability with which the bound may fail; the paper's delta.
+
+        .. versionchanged:: 0.2
+           Was ``delta``.
     n_bins : int, default 15
         Equal-width bins, fixed in advance.
     target : {"answer", "event"} or a class label
@@ -102,7 +109,7 @@ def calibration_error_bound(
     Raises
     ------
     InputError
-        When the predictions cannot be read, or delta, n_bins or method cannot be.
+        When the predictions cannot be read, or alpha, n_bins or method cannot be.
 
     See Also
     --------
@@ -117,7 +124,7 @@ def calibration_error_bound(
     The paper's proof is invalid, its conclusion true. The proof takes :math:`P[\sum_j a_j \ge \epsilon]` to be at most
     :math:`\max_j P[a_j \ge \epsilon / J]`; two independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j in
     place of the maximum is right, and would put :math:`\ln(4J)` where the theorem has :math:`2 \ln 2`.) What it states follows from
-    the bound above, which is never larger: :math:`J \ln 2 + \ln(1/\delta) \le J^2 (2 \ln 2 + \ln(1/\delta))`.
+    the bound above, which is never larger: :math:`J \ln 2 + \ln(1/\alpha) \le J^2 (2 \ln 2 + \ln(1/\alpha))`.
 
     References
     ----------
@@ -131,4 +138,4 @@ def calibration_error_bound(
     (0.25, 0.073, 0.323)
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _of(record, delta=delta, n_bins=n_bins, target=target, method=method)
+    return _of(record, alpha=alpha, n_bins=n_bins, target=target, method=method)
