@@ -46,7 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Change:
-    """After minus before, with a paired interval, and what it means: "better", "worse", "larger", "smaller", "no clear change"."""
+    """After minus before, its interval, and what it means: "better", "worse", "larger", "smaller", "no clear change", "not compared"."""
 
     value: float
     low: float | None = None
@@ -98,7 +98,9 @@ def _score(measure, before, after, level, random_state):
             return Score(*facts, first, None, None)
         try:
             then = _estimate(metric, after, level, n, random_state)
-            return Score(*facts, first, then, _change(metric, before, after, level, n, random_state))
+            paired = metric.paired and n > 0
+            change = _paired(metric, before, after, level, n, random_state) if paired else _apart(first, then, metric.direction)
+            return Score(*facts, first, then, change)
         except InputError as error:
             # Conformal intervals have no density, and conformal quantiles no levels but their own.
             return Score(*facts, first, None, None, str(error))
@@ -111,9 +113,16 @@ def _estimate(metric, record, level, n_resamples, random_state):
     return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
 
 
-def _change(metric, before, after, level, n_resamples, random_state):
-    if n_resamples == 0:
-        return Change(metric.of(after) - metric.of(before))
+def _apart(first, then, direction):
+    """Where no paired interval covers, as of calibration errors: what the two intervals leave to the difference, which is wide."""
+    value = then.value - first.value
+    if first.low is None or then.low is None:
+        return Change(value)
+    low, high = then.low - first.high, then.high - first.low
+    return Change(value, low, high, "both intervals", meaning(low, high, direction))
+
+
+def _paired(metric, before, after, level, n_resamples, random_state):
     found = paired_difference(metric, before, after, n_resamples=n_resamples, random_state=random_state)
     low, high = replace(found, freedom=np.inf).limits(level)
     return Change(found.value, low, high, found.method, meaning(low, high, metric.direction))

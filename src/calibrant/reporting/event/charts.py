@@ -27,7 +27,7 @@ def hero(summary: dict[str, Any]) -> dict[str, Any]:
     x, y = (Axis(*ends, *span, _ticks(name, *ends), name) for span in ((LEFT, RIGHT), (BOTTOM, TOP)))
     states = [{"bins": int(bins), "text": f"{bins} groups of equal size", "series": _series(summary, bins, x, y)} for bins in curves[0]]
     start = next(i for i, state in enumerate(states) if state["bins"] == summary["bins"])
-    return {"reliability": _reliability(x, y, states, start), "spread": _spread(summary, name, x)}
+    return {"reliability": _reliability(summary, x, y, states, start), "spread": _spread(summary, name, x)}
 
 
 def _ticks(name, low, high):
@@ -54,12 +54,23 @@ def _point(x, y, when, row):
     return point(x, y, (row["confidence"], row["accuracy"]), text, row["low"], row["high"])
 
 
-def _reliability(x, y, states, start):
+def _reliability(summary, x, y, states, start):
     made = chart(
         "reliability", "What was said, and what happened", "", axes=(x, y), labels=("Risk said", "Share that happened"), series=(),
         line=((x.low, x.low), (x.high, x.high)),
     )  # fmt: skip
-    return {**made, "states": states, "start": start}
+    names = ("confidence", "accuracy", "low", "high")
+    rows = [
+        [when, f"{row['n']:,.0f}", *(f"{row[name]:.4g}" for name in names)]
+        for when, part in summary["binned"].items() if part is not None for row in _rows(part[str(summary["bins"])]["curve"])
+    ]  # fmt: skip
+    return {
+        **made,
+        "states": states,
+        "start": start,
+        "columns": ["When", "Rows", "Risk said", "Share that happened", "Low", "High"],
+        "rows": rows,
+    }
 
 
 def _spread(summary, name, x):

@@ -31,7 +31,7 @@ METRICS = (
 #: Key -> name.
 KEYS = {metric.key: metric.name for metric in METRICS}
 #: Rows of a group of the hero's bins at least, and events as well as rows without one among them.
-ENOUGH_ROWS, ENOUGH_EVENTS = 40, 4
+ENOUGH_ROWS, ENOUGH_EVENTS = 40, 8
 #: Of the band of the smooth curve.
 LOESS_DRAWS = 400
 
