@@ -245,7 +245,8 @@ class Case:
         if self.command == "evaluate":
             return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method]])]
         if self.command == "tables":
-            engine = rng.choice([[], ["--engine", rng.choice(["polars", "duckdb", "pyarrow"])]]) if self.kind == "parquet" else []
+            in_parts = self.kind == "parquet" and self.input is None
+            engine = rng.choice([[], ["--engine", rng.choice(["polars", "duckdb", "pyarrow"])]]) if in_parts else []
             return [
                 "evaluate",
                 path,
