@@ -168,7 +168,8 @@ def _alternatives(rows, columns):
         [
             " ".join(_text(v) for v in (row["name"], row["output"]) if v) + (" (chosen)" if row["chosen"] else ""),
             *(_number(row["metrics"][key]["value"]) for key in columns),
+            "–" if row["against"] is None else _range({"value": row["against"]["difference"], **row["against"]}),
         ]
         for row in rows
     ]
-    return ["Calibrator", *columns.values()], lines
+    return ["Calibrator", *columns.values(), "Against the chosen"], lines
