@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from calibrant._exports import exports
 from calibrant.compare.given import shown_name
+from calibrant.contracts.reading import TaskRecord
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["Choice", "choice", "made_by"]
@@ -25,7 +26,7 @@ class Choice:
     code: list[str]
 
 
-def choice(calibrator: Any, record: Any) -> Choice | None:
+def choice(calibrator: Any, record: TaskRecord) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None

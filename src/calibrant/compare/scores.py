@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.metrics.paired import meaning, paired_difference
 
@@ -23,7 +24,7 @@ def as_it_is(record: Any) -> Any:
 class Measure:
     """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at, and the name shown if not its own."""
 
-    metric: Any
+    metric: Metric
     n_resamples: int
     view: Callable = as_it_is
     name: str = ""

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
+from calibrant.contracts.metric import Metric
 from calibrant.frames.state import GroupState
 
 __all__ = ["Sliced", "value_and_limits"]
@@ -59,7 +60,7 @@ class Sliced(ABC):
         return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})
 
 
-def value_and_limits(name: str, metric: Any, totals: Any) -> dict[str, Any]:
+def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str, Any]:
     """Columns of a sum over rows from its totals (..., S): the value, ``_low`` and ``_high``, nan where no closed form is known."""
     value = metric.finalise(totals)
     low, high = metric.limits(totals) or (np.full_like(value, np.nan),) * 2

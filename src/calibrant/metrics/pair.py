@@ -14,6 +14,7 @@ from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
+from calibrant.predictions import Predictions
 
 __all__ = ["PairMetric", "Targeted", "target_pair"]
 
@@ -22,7 +23,7 @@ __all__ = ["PairMetric", "Targeted", "target_pair"]
 OLD_TARGETS = {"top": "answer", "positive": "event"}
 
 
-def target_pair(record: Any, target: int | str) -> tuple[np.ndarray, np.ndarray]:
+def target_pair(record: Predictions, target: int | str) -> tuple[np.ndarray, np.ndarray]:
     """``record.pair(target)``, also where the target has its old name."""
     return record.pair(target if target in record.classes.tolist() else renamed_value("target", target, OLD_TARGETS, since="0.1"))
 

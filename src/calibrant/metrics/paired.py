@@ -8,6 +8,7 @@ from scipy import special
 
 from calibrant._kernels.bootstrap import resample_weights
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
 
@@ -62,7 +63,7 @@ class PairedDifference:
         return min(2.0 * min(tails) / (len(reflected) + 1.0), 1.0)
 
 
-def is_mean(metric: Any) -> bool:
+def is_mean(metric: Metric) -> bool:
     """Whether the metric is a plain mean of one loss a row."""
     return isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric)
 

@@ -22,7 +22,7 @@ class Scorer:
         With its options set.
     """
 
-    def __init__(self, metric: Any) -> None:
+    def __init__(self, metric: Metric) -> None:
         self.metric: Metric = require_metric(metric)
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
