@@ -1,4 +1,4 @@
-"""ECE, log loss and Brier score on 10 million rows of 10 classes in float32: CPU seconds, memory, and the error, beside other libraries.
+"""ECE, log loss, Brier score and measures of decisions on 10 million rows of 10 classes in float32: time, memory, error, beside others.
 
     python benchmarks/speed/metrics.py [--rows 10000000]
 
@@ -38,6 +38,18 @@ def calibrant_metric(name):
     from calibrant import metrics
 
     return getattr(metrics, {"ece": "expected_calibration_error", "log loss": "log_loss", "brier": "brier_score"}[name])
+
+
+def calibrant_measure(name):
+    """Decision-facing measures of the predicted label, from sums on a grid: one pass, as the ECE."""
+    from calibrant import metrics
+
+    options = {} if name == "scdl" else {"cells": 1024}
+    full = {
+        "atb": "average_two_bin_calibration_error", "cutoff error": "cutoff_calibration_error", "u-cal": "u_calibration_error",
+        "scdl": "soft_binned_calibration_decision_loss",
+    }  # fmt: skip
+    return getattr(metrics, full[name]).with_options(target="answer", **options)
 
 
 def calibrant_together(name):
@@ -84,7 +96,8 @@ RUNS = [
     ("calibrant", "ece", calibrant_metric), ("torchmetrics", "ece", torchmetrics_metric), ("netcal", "ece", netcal_metric),
     ("calibrant", "log loss", calibrant_metric), ("scikit-learn", "log loss", sklearn_metric),
     ("calibrant", "brier", calibrant_metric), ("scikit-learn", "brier", sklearn_metric),
-    ("calibrant", "all three", calibrant_together),
+    ("calibrant", "all three", calibrant_together), ("calibrant", "atb", calibrant_measure),
+    ("calibrant", "cutoff error", calibrant_measure), ("calibrant", "u-cal", calibrant_measure), ("calibrant", "scdl", calibrant_measure),
 ]  # fmt: skip
 
 
@@ -116,19 +129,19 @@ def main():
         one(given.run, given.rows)
         return
     print(f"{given.rows:,} rows of {CLASSES} classes, float32, one thread")
-    print(f"{'library':14} {'metric':10} {'CPU s':>7} {'extra MB':>9} {'value':>16} {'off by':>9}")
+    print(f"{'library':14} {'metric':12} {'CPU s':>7} {'extra MB':>9} {'value':>16} {'off by':>9}")
     for run, (library, name, _) in enumerate(RUNS):
         command = [sys.executable, __file__, "--rows", str(given.rows), "--run", str(run)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            print(f"{library:14} {name:10} failed: {done.stderr.strip().splitlines()[-1]}")
+            print(f"{library:14} {name:12} failed: {done.stderr.strip().splitlines()[-1]}")
             continue
         found = json.loads(done.stdout.strip().splitlines()[-1])
         if "skipped" in found:
-            print(f"{library:14} {name:10} skipped: {found['skipped']}")
+            print(f"{library:14} {name:12} skipped: {found['skipped']}")
             continue
         off = "" if found["off by"] is None else f"{found['off by']:.1e}"
-        print(f"{library:14} {name:10} {found['cpu']:7.2f} {found['extra MB']:9.0f} {found['value']:16.12f} {off:>9}", flush=True)
+        print(f"{library:14} {name:12} {found['cpu']:7.2f} {found['extra MB']:9.0f} {found['value']:16.12f} {off:>9}", flush=True)
 
 
 if __name__ == "__main__":

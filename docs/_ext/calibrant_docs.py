@@ -10,7 +10,9 @@ import inspect
 import pkgutil
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
+from docutils.parsers.rst import directives
 from sklearn.base import BaseEstimator
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -219,18 +221,32 @@ def _facts(value):
     return {}
 
 
+def _promises(value):
+    """Column -> text for a measure of calibration that says what it promises; nothing for others."""
+    said = getattr(subject(value), "promises", None)
+    if said is None:
+        return {}
+    found = {name.capitalize(): getattr(said, name) for name in ("truthful", "testable", "actionable")}
+    return found | {"What it bounds of the regret": said.regret + (" (derived)" if said.derived else "")}
+
+
 class MethodTable(SphinxDirective):
-    """``.. calibrant-table:: FOLDER [FOLDER ...]``: the exported methods of these folders and the facts they declare."""
+    """``.. calibrant-table:: FOLDER [FOLDER ...]``: the exported methods of these folders and the facts they declare.
+
+    ``:promises:`` lists those that declare ``promises``, with these.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
+    option_spec: ClassVar = {"promises": directives.flag}
 
     def run(self):
         folders = self.arguments[0].split()
-        rows = [row for row in exported() if folder(row[2]) in folders]
+        read = _promises if "promises" in self.options else _facts
+        rows = [row for row in exported() if folder(row[2]) in folders and (read is _facts or read(row[2]))]
         if not rows:
             return []
-        facts = [_facts(value) for _, _, value in rows]
+        facts = [read(value) for _, _, value in rows]
         columns = list(dict.fromkeys(column for fact in facts for column in fact))
         lines = [".. list-table::", "   :header-rows: 1", ""]
         lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", *columns, "What it does"])]

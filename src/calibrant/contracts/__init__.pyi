@@ -12,5 +12,6 @@ from calibrant.contracts.sum_metric import MeanMetric as MeanMetric
 from calibrant.contracts.sum_metric import RatioMetric as RatioMetric
 from calibrant.contracts.sum_metric import SumMetric as SumMetric
 from calibrant.contracts.tags import MapTags as MapTags
+from calibrant.contracts.tags import Promises as Promises
 from calibrant.contracts.tags import SignalTags as SignalTags
 from calibrant.contracts.tags import Tags as Tags

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["MapTags", "SignalTags", "Tags"]
+__all__ = ["MapTags", "Promises", "SignalTags", "Tags"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,29 @@ class SignalTags:
     uses_features: bool = False
     needs_reference: bool = False
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What a measure of calibration promises, each said as "yes", "no", "partly" or "unknown".
+
+    .. versionadded:: 0.2
+
+    Attributes
+    ----------
+    truthful : in expectation nobody gains by reporting anything but the true probabilities.
+    testable : it can be estimated from a sample, however many distinct probabilities there are.
+    actionable : a small value bounds what decision makers lose by trusting the probabilities.
+    regret : the bound, in a few words.
+    derived : built and proved here without the paper at hand, which may differ.
+
+    See Also
+    --------
+    Tags, MapTags, SignalTags : the facts of calibrators, maps and signals.
+    """
+
+    truthful: Literal["yes", "no", "partly", "unknown"]
+    testable: Literal["yes", "no", "partly", "unknown"]
+    actionable: Literal["yes", "no", "partly", "unknown"]
+    regret: str
+    derived: bool = False

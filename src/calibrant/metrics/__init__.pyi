@@ -20,6 +20,15 @@ from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_c
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
+from calibrant.metrics.decision.average_two_bin_calibration_error import (
+    average_two_bin_calibration_error as average_two_bin_calibration_error,
+)
+from calibrant.metrics.decision.calibration_decision_loss import calibration_decision_loss as calibration_decision_loss
+from calibrant.metrics.decision.cutoff_calibration_error import cutoff_calibration_error as cutoff_calibration_error
+from calibrant.metrics.decision.soft_binned_calibration_decision_loss import (
+    soft_binned_calibration_decision_loss as soft_binned_calibration_decision_loss,
+)
+from calibrant.metrics.decision.u_calibration_error import u_calibration_error as u_calibration_error
 from calibrant.metrics.event.calibration_bias import calibration_bias as calibration_bias
 from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from calibrant.contracts.tags import Promises
 from calibrant.metrics.probability.calibration_error import BinnedCalibrationError
 
 __all__ = ["ExpectedCalibrationError", "expected_calibration_error"]
@@ -48,6 +49,7 @@ class ExpectedCalibrationError(BinnedCalibrationError):
 
     name: ClassVar[str] = "ECE"
     key: ClassVar[str] = "ece"
+    promises: ClassVar[Promises] = Promises("no", "no", "yes", "at most twice its size, of the distinct scores")
 
     def _pairs(self, record):
         return [(record.confidence, record.correct)]

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant.contracts.tags import Promises
 from calibrant.metrics.pair import PairMetric
 
 __all__ = ["KsCalibrationError", "ks_calibration_error"]
@@ -47,6 +48,7 @@ class KsCalibrationError(PairMetric):
 
     name: ClassVar[str] = "KS calibration error"
     key: ClassVar[str] = "ks_error"
+    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: twice its size times the stake")
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from calibrant._kernels.smoothing import deposit, gaussian_smoother
+from calibrant.contracts.tags import Promises
 from calibrant.metrics.pair import PairMetric
 
 __all__ = ["SmoothCalibrationError", "smooth_calibration_error"]
@@ -54,6 +55,7 @@ class SmoothCalibrationError(PairMetric):
 
     name: ClassVar[str] = "smooth ECE"
     key: ClassVar[str] = "smooth_ece"
+    promises: ClassVar[Promises] = Promises("no", "yes", "no", "none")
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

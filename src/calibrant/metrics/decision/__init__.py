@@ -1,0 +1,1 @@
+"""Measures of calibration by what they promise a decision: truthful, testable, actionable."""
