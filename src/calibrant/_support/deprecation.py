@@ -86,10 +86,10 @@ class RenamedAttribute:
     def __init__(self, new: str, since: str) -> None:
         self.new, self.since = new, since
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.old = name
 
-    def __get__(self, instance, owner):
+    def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
         warn_renamed(f"{owner.__name__}.{self.old}", f"{owner.__name__}.{self.new}", self.since)
