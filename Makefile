@@ -89,7 +89,7 @@ $(PEERS)/.installed: requirements/arena-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu -r $<
 	@touch $@
 
-picture: $(VENV)/.package ## draw the README's picture by running the README's code
+picture: $(VENV)/.package ## draw the README's and the tutorials' pictures by running their code
 	$(BIN)/python tools/readme_picture.py
 
 # -- Less often ---------------------------------------------------------------------------------------------------------
