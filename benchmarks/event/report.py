@@ -1,8 +1,8 @@
 """Reports on the risk of an event, on real data, each opened in Chromium: ``python -m benchmarks.event.report [--pictures FOLDER]``.
 
-The KITTI outputs and the ``stage2/groups_*`` of CALIBRANT_DATA (default ../shared/data), the scores of COMPAS among them, and scikit-learn's breast cancer,
-each with the automatic choice out of fold. Needs Chromium with its driver and axe-core (make system-deps). Exits 1 when a page breaks an accessibility
-rule or does not fit a narrow or a wide window.
+The KITTI outputs and ``stage2/groups_*`` of CALIBRANT_DATA (default ../shared/data), the scores of COMPAS among them, and scikit-learn's
+breast cancer, each with the automatic choice out of fold. Needs Chromium with its driver and axe-core (make system-deps). Exits 1 when a
+page breaks an accessibility rule or does not fit a narrow or a wide window.
 """
 
 import argparse
@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-import calibrant as cb
 from benchmarks.event.against_r import KITTI
 from benchmarks.report import opened, started
+from tools.readme_picture import predictions
+
+import calibrant as cb
 from calibrant import metrics
 from calibrant.datasets.stored import stored
-from tools.readme_picture import predictions
 
 GROUPS = {"adult": "g_race", "bank": "g_job", "law_school": "g_race"}
 
@@ -61,12 +61,12 @@ def measured(name, case, browser, folder):
     start, wall = time.process_time(), time.perf_counter()
     found = cb.report(y, p, groups=groups, title=name)
     path = found.save(folder / f"{name.replace(' ', '_').lower()}.html", overwrite=True)
-    taken, passed = time.process_time() - start, time.perf_counter() - wall
+    cpu, seconds = time.process_time() - start, time.perf_counter() - wall
     summary = found.to_dict()
     print(f"{name}, {len(y):,} rows: {summary['verdict']['sentence']}\n  {numbers(y, p, summary)}")
     paint, broken, wide = opened(browser, path, path.with_suffix(".png"))
     print(
-        f"  {taken:.1f} s of CPU ({passed:.1f} s), {path.stat().st_size / 1e6:.3f} MB, first paint {paint:.0f} ms; rules broken: "
+        f"  {cpu:.1f} s of CPU, {seconds:.1f} s, {path.stat().st_size / 1e6:.3f} MB, first paint {paint:.0f} ms; rules broken: "
         f"{broken or 'none'}; windows it does not fit: {wide or 'none'}", flush=True,
     )  # fmt: skip
     return not broken and not wide

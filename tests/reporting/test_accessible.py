@@ -52,6 +52,22 @@ def error_bars(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def event(tmp_path_factory):
+    """A risk of one of two hostile labels: alternatives, costs, hostile names of groups, dates."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    rng = np.random.default_rng(0)
+    true = rng.beta(2, 6, 400)
+    y = (rng.random(400) < true).astype(int)
+    found = cb.report(
+        np.array(HOSTILE)[y], true**0.6, classes=HOSTILE[:2], n_resamples=100, calibrator=[cb.Platt(), cb.TemperatureScaling()],
+        groups=np.array(HOSTILE)[np.arange(400) % 4], times=np.datetime64("2026-01-05") + np.arange(400) // 40, cost_false_positive=1,
+        cost_false_negative=4,
+    )  # fmt: skip
+    return found.save(tmp_path_factory.mktemp("event") / "report.html")
+
+
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
@@ -83,7 +99,7 @@ def violations(browser, scheme):
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in build/ (make system-deps)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["page", "error_bars"])
+@pytest.mark.parametrize("kind", ["page", "error_bars", "event"])
 def test_breaks_no_rule_of_accessibility(kind, request, browser, scheme):
     open_page(browser, request.getfixturevalue(kind))
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -209,7 +225,7 @@ def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
     assert wide <= width
 
 
-@pytest.mark.parametrize("kind", ["page", "error_bars"])
+@pytest.mark.parametrize("kind", ["page", "error_bars", "event"])
 def test_links_lead_somewhere(kind, request, browser):
     open_page(browser, request.getfixturevalue(kind))
     broken = "return [...document.querySelectorAll('a')].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
