@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 
-DOORS = {("predictions.py", "read"), ("read.py", "read_forecast")}
+DOORS = {("read.py", "read"), ("read.py", "read_forecast")}
 
 
 def crossings(*given, **options):

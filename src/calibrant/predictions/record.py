@@ -1,40 +1,27 @@
-"""The door: whatever a model said, and what was true, become one checked record.
-
-Everything public that takes classification predictions reads them here, once; code below trusts the record.
-"""
+"""The record of predictions of classes: what was checked once, and all that is derived from it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
-from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
-from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
+from calibrant.predictions.values import check_values, sound
 from calibrant.rows import take_rows
 
-__all__ = ["Inputs", "Predictions", "read", "reference_pair"]
+__all__ = ["Inputs", "Predictions"]
 
 #: What predictions of classes are given as.
 Inputs = Literal["probability", "logit"]
 
-#: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in: that of bfloat16, float16, others.
-ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
-OTHER_ROW_SUM_TOLERANCE = 1e-5
-#: Row sums all this near to 1 are those of rounded probabilities.
-ROUNDED = 0.05
-#: Row sums that differ by less than this share are one sum.
-EQUAL = 1e-3
-BLOCK_ROWS = 65_536
 #: Entries of P in one block of ``Predictions.blocks``: small enough for the block and what is derived from it to stay in the cache.
 BLOCK_ENTRIES = 131_072
 #: Up to this many classes, looking for the largest class by class is faster than row by row.
 FEW_CLASSES = 32
-INPUTS = get_args(Inputs)
 #: Targets that are questions, not classes; the last is the old name of the first.
 QUESTIONS = ("answer", "event", "top")
 
@@ -218,8 +205,8 @@ class Predictions:
         size = self._block_rows if size is None else size
         for start in range(0, max(len(self), 1), size):
             block = self if len(self) <= size else self.take(slice(start, start + size))
-            if not (self.checked or _sound(block)):
-                _check_values(self.values, self.kind, self.resolution)
+            if not (self.checked or sound(block)):
+                check_values(self.values, self.kind, self.resolution)
             yield block
 
     @property
@@ -272,15 +259,6 @@ class Predictions:
         return values if self.kept is None else values[self.kept]
 
 
-def _sound(block):
-    """Whether the values pass the door's checks (a quick yes; the slow check finds the words for a no)."""
-    if block.kind == "logit":
-        return bool(np.isfinite(block.values).all())
-    columns = block.by_class
-    off = np.abs(block.row_sums - 1.0).max()
-    return bool(columns.min() >= 0.0 and columns.max() <= 1.0 + 2.0 * block.resolution and off <= _tolerance(block.resolution))
-
-
 def _first_largest(block):
     """(n,) argmax of the values, the first on ties."""
     if block.n_classes > FEW_CLASSES:
@@ -297,168 +275,3 @@ def _largest_probability(block):
     if block.kind == "logit":
         return _softmax.softmax(block.values)[np.arange(len(block)), block.predicted]
     return block.by_class.max(axis=0) / block.row_sums
-
-
-def read(
-    P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, check_values: bool = True,
-) -> Predictions:  # fmt: skip
-    """Check predictions (and labels) and return them as a :class:`Predictions` record.
-
-    Parameters
-    ----------
-    P : (n, K), or (n,) for binary: probability (or log-odds) of the second class
-        Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column names are class names.
-    y : (n,) labels, optional
-        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their order. Where these are numbers, numbers
-        in y are such labels, not positions.
-    inputs : {"probability", "logit"}
-    classes : (K,) labels in column order, optional
-    sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 means no row.
-    X : (n, ...) features, optional
-    reference : (X_train, y_train), optional
-    check_values : bool, default True
-        False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
-
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    InputError
-        Naming the argument, the rule, the value seen and the remedy.
-
-    Examples
-    --------
-    >>> record = read([[0.9, 0.1], [0.4, 0.6]], ["cat", "dog"], classes=["cat", "dog"])
-    >>> record.labels.tolist(), record.confidence.tolist()
-    ([0, 1], [0.9, 0.6])
-    """
-    if inputs not in INPUTS:
-        raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
-    if P is None:
-        raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
-    if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
-        raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
-    names, values = column_names(P), to_array(P, "P")
-    epsilon = resolution(P, values)
-    values = values.astype(np.float64) if values.dtype == np.float16 else values
-    values, one_column = _two_columns(values, inputs)
-    if names is not None and classes is not None and not one_column:
-        values = _reorder(values, names, classes)
-    known = class_array(classes if classes is not None else names, values.shape[1])
-    if len(values) == 0:
-        raise InputError("P has no rows; pass at least one prediction.")
-    weight, kept = weights(sample_weight, len(values))
-    check_values = check_values or kept is not None
-    if check_values:
-        _check_values(values, inputs, epsilon)
-    if inputs == "logit":
-        values = _softmax.bounded_logits(values)
-    labels = None
-    if y is not None:
-        hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
-        labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
-    record = Predictions(
-        values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
-        X=rows_named(X, "X", len(values)), resolution=epsilon, checked=check_values,
-    )  # fmt: skip
-    record = replace(record, reference=_reference(reference, record))
-    return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
-
-
-def _dimensions(values):
-    try:
-        return np.ndim(values)
-    except ValueError:  # rows of different lengths, which have their own message
-        return 0
-
-
-def _two_columns(values, inputs):
-    """(n,) binary predictions as (n, 2) in float64, which keeps 1 - p exact for small p."""
-    if values.ndim == 1:
-        second = values.astype(np.float64)
-        return np.column_stack([1.0 - second if inputs == "probability" else np.zeros_like(second), second]), True
-    if values.ndim != 2:
-        raise InputError(f"P must be (n, K), or (n,) for binary predictions; got shape {values.shape}.")
-    if values.shape[1] == 1:
-        raise InputError("P has one column; pass P[:, 0] for binary predictions, or one column for each class.")
-    return values, False
-
-
-def _reorder(values, names, classes):
-    """Columns of a class-named frame in the order of ``classes``; one whose names are only places is in that order already."""
-    known, in_order = class_array(classes, len(names)), list(range(len(names)))
-    order = places(known, names)
-    if sorted(order) == in_order:
-        return values if order == in_order else values[:, order]
-    if [label_key(name) for name in names] == in_order:
-        return values
-    raise InputError(
-        f"the columns of P must be named by the classes {known.tolist()}; got {names}; "
-        "rename them, or pass P.to_numpy() if its columns are in that order."
-    )
-
-
-def _check_values(values, inputs, resolution):
-    for start in range(0, len(values), BLOCK_ROWS):
-        block = values[start : start + BLOCK_ROWS]
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            _reject(~finite, start, block, "must be finite", "remove or repair these rows")
-        if inputs == "probability":
-            _check_probabilities(block, start, resolution)
-
-
-def _check_probabilities(block, start, resolution):
-    bad = (block < 0.0).any(axis=1) | (block > 1.0 + 2.0 * resolution).any(axis=1)
-    if bad.any():
-        _reject(bad, start, block, "must be probabilities in [0, 1]", 'pass inputs="logit" if these are logits')
-    sums = block.sum(axis=1, dtype=np.float64)
-    tolerance = _tolerance(resolution)
-    bad = np.abs(sums - 1.0) > tolerance
-    if bad.any():
-        first = np.flatnonzero(bad)[:3]
-        seen = ", ".join(f"row {start + i} sums to {sums[i]:.6g}" for i in first)
-        raise InputError(f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows); {_sum_remedy(sums)}.")
-
-
-def _sum_remedy(sums):
-    """Rows that nearly sum to 1 are rounded, those of one sum scaled; others may be answers to several questions, not to be mixed up."""
-    if np.abs(sums - 1.0).max() <= ROUNDED or (len(sums) > 1 and np.ptp(sums) < EQUAL * sums.min()):
-        return 'divide P by its row sums, or pass inputs="logit" if these are logits'
-    return (
-        'pass inputs="logit" if these are logits; if a row can have several labels or none, calibrate the columns one by one, '
-        "P[:, k] with its own labels of 0 and 1; if it has exactly one, make the scores probabilities first, as the model means them"
-    )
-
-
-def _tolerance(resolution):
-    return ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE)
-
-
-def _reject(bad, start, block, rule, remedy):
-    first = np.flatnonzero(bad)[:3]
-    seen = ", ".join(f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first)
-    raise InputError(f"P {rule}; {seen} ({int(bad.sum())} such rows); {remedy}.")
-
-
-def _looks_like_labels(values, one_column):
-    return one_column and bool(np.isin(values[:, 1], (0.0, 1.0)).all())
-
-
-def reference_pair(reference: Any) -> tuple[Any, Any]:
-    """(X_train, y_train) of what was given as the model's training data."""
-    if not (isinstance(reference, tuple | list) and len(reference) == 2):
-        raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
-    return reference[0], reference[1]
-
-
-def _reference(reference, record):
-    if reference is None:
-        return None
-    X, y = reference_pair(reference)
-    labels, _ = encode_labels(y, record.classes, None, record.n_classes, name="reference labels")
-    return rows_named(X, "reference[0]", len(labels)), labels

@@ -1,0 +1,143 @@
+"""The door: whatever a model said, and what was true, become one checked record.
+
+Everything public that takes classification predictions reads them here, once; code below trusts the record.
+"""
+
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels import softmax as _softmax
+from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
+from calibrant.errors import InputError
+from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
+from calibrant.predictions.record import Inputs, Predictions
+from calibrant.predictions.values import check_values as refuse_values
+
+__all__ = ["read", "reference_pair"]
+
+INPUTS = get_args(Inputs)
+
+
+def read(
+    P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, check_values: bool = True,
+) -> Predictions:  # fmt: skip
+    """Check predictions (and labels) and return them as a :class:`Predictions` record.
+
+    Parameters
+    ----------
+    P : (n, K), or (n,) for binary: probability (or log-odds) of the second class
+        Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column names are class names.
+    y : (n,) labels, optional
+        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their order. Where these are numbers, numbers
+        in y are such labels, not positions.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 means no row.
+    X : (n, ...) features, optional
+    reference : (X_train, y_train), optional
+    check_values : bool, default True
+        False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    InputError
+        Naming the argument, the rule, the value seen and the remedy.
+
+    Examples
+    --------
+    >>> record = read([[0.9, 0.1], [0.4, 0.6]], ["cat", "dog"], classes=["cat", "dog"])
+    >>> record.labels.tolist(), record.confidence.tolist()
+    ([0, 1], [0.9, 0.6])
+    """
+    if inputs not in INPUTS:
+        raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
+    if P is None:
+        raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
+    if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
+        raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
+    names, values = column_names(P), to_array(P, "P")
+    epsilon = resolution(P, values)
+    values = values.astype(np.float64) if values.dtype == np.float16 else values
+    values, one_column = _two_columns(values, inputs)
+    if names is not None and classes is not None and not one_column:
+        values = _reorder(values, names, classes)
+    known = class_array(classes if classes is not None else names, values.shape[1])
+    if len(values) == 0:
+        raise InputError("P has no rows; pass at least one prediction.")
+    weight, kept = weights(sample_weight, len(values))
+    checked = check_values or kept is not None
+    if checked:
+        refuse_values(values, inputs, epsilon)
+    if inputs == "logit":
+        values = _softmax.bounded_logits(values)
+    labels = None
+    if y is not None:
+        hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
+        labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
+    record = Predictions(
+        values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
+        X=rows_named(X, "X", len(values)), resolution=epsilon, checked=checked,
+    )  # fmt: skip
+    record = replace(record, reference=_reference(reference, record))
+    return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+
+
+def _dimensions(values):
+    try:
+        return np.ndim(values)
+    except ValueError:  # rows of different lengths, which have their own message
+        return 0
+
+
+def _two_columns(values, inputs):
+    """(n,) binary predictions as (n, 2) in float64, which keeps 1 - p exact for small p."""
+    if values.ndim == 1:
+        second = values.astype(np.float64)
+        return np.column_stack([1.0 - second if inputs == "probability" else np.zeros_like(second), second]), True
+    if values.ndim != 2:
+        raise InputError(f"P must be (n, K), or (n,) for binary predictions; got shape {values.shape}.")
+    if values.shape[1] == 1:
+        raise InputError("P has one column; pass P[:, 0] for binary predictions, or one column for each class.")
+    return values, False
+
+
+def _reorder(values, names, classes):
+    """Columns of a class-named frame in the order of ``classes``; one whose names are only places is in that order already."""
+    known, in_order = class_array(classes, len(names)), list(range(len(names)))
+    order = places(known, names)
+    if sorted(order) == in_order:
+        return values if order == in_order else values[:, order]
+    if [label_key(name) for name in names] == in_order:
+        return values
+    raise InputError(
+        f"the columns of P must be named by the classes {known.tolist()}; got {names}; "
+        "rename them, or pass P.to_numpy() if its columns are in that order."
+    )
+
+
+def _looks_like_labels(values, one_column):
+    return one_column and bool(np.isin(values[:, 1], (0.0, 1.0)).all())
+
+
+def reference_pair(reference: Any) -> tuple[Any, Any]:
+    """(X_train, y_train) of what was given as the model's training data."""
+    if not (isinstance(reference, tuple | list) and len(reference) == 2):
+        raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
+    return reference[0], reference[1]
+
+
+def _reference(reference, record):
+    if reference is None:
+        return None
+    X, y = reference_pair(reference)
+    labels, _ = encode_labels(y, record.classes, None, record.n_classes, name="reference labels")
+    return rows_named(X, "reference[0]", len(labels)), labels
