@@ -10,6 +10,8 @@ from calibrant._kernels.softmax import softmax
 TESTS = [
     pytest.param(metrics.spiegelhalter_test, {}, 300, 0.9, id="Spiegelhalter"),
     pytest.param(metrics.hosmer_lemeshow_test, {}, 300, 0.6, id="Hosmer-Lemeshow"),
+    pytest.param(metrics.cumulative_test, {"n_draws": 199}, 300, 0.6, id="Kuiper"),
+    pytest.param(metrics.cumulative_test, {"n_draws": 199, "statistic": "ks"}, 300, 0.6, id="KS"),
     pytest.param(metrics.t_cal_test, {"target": "event", "n_draws": 99}, 300, 0.7, id="T-Cal"),
     pytest.param(metrics.kernel_calibration_test, {"n_draws": 99}, 150, 0.4, id="SKCE"),
 ]

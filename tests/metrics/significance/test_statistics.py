@@ -12,10 +12,16 @@ RNG = np.random.default_rng(1)
 P = RNG.random(200)
 Y = (RNG.random(200) < P).astype(int)
 WEIGHT = RNG.integers(1, 4, 200)
-EVERY = [metrics.spiegelhalter_test, metrics.hosmer_lemeshow_test, metrics.t_cal_test, metrics.kernel_calibration_test]
+EVERY = [
+    metrics.spiegelhalter_test,
+    metrics.hosmer_lemeshow_test,
+    metrics.cumulative_test,
+    metrics.t_cal_test,
+    metrics.kernel_calibration_test,
+]
 
 
-@pytest.mark.parametrize("test", EVERY[:2])
+@pytest.mark.parametrize("test", EVERY[:3])
 def test_weights_are_repetition(test):
     once, twice = test(Y, P, sample_weight=WEIGHT), test(np.repeat(Y, WEIGHT), np.repeat(P, WEIGHT))
     assert (once.statistic, once.n) == pytest.approx((twice.statistic, twice.n))
@@ -43,6 +49,9 @@ def test_the_record_holds_plain_numbers_and_cannot_be_changed(test):
         (lambda: metrics.t_cal_test(Y, P, n_draws=5), "n_draws must be"),
         (lambda: metrics.kernel_calibration_test(Y, P, n_draws=5), "n_draws must be"),
         (lambda: metrics.kernel_calibration_test(Y, P, bandwidth=0), "bandwidth must be"),
+        (lambda: metrics.cumulative_test(Y, P, n_draws=5), "n_draws must be"),
+        (lambda: metrics.cumulative_test(Y, P, statistic="cusum"), "statistic must be"),
+        (lambda: metrics.cumulative_test(Y, P, method="exact"), "method must be"),
         (lambda: metrics.hosmer_lemeshow_test(Y, P, n_bins=0), "n_bins must be"),
         (lambda: metrics.spiegelhalter_test(None, P), "y_true must be the true labels"),
         (lambda: metrics.spiegelhalter_test([0, 1, 2], np.eye(3)), "takes two classes"),

@@ -33,6 +33,7 @@ class CutoffCalibrationError(CutMetric):
 
     See Also
     --------
+    cumulative_test : whether it may be chance.
     ks_calibration_error : intervals that begin at 0 only.
     calibration_decision_loss : over all decisions, not by cutoffs alone.
 
