@@ -1,7 +1,8 @@
 """Real reports opened in Chromium: accessibility, size, time to the first paint, and screenshots.
 
-Run: python benchmarks/report.py [--pictures docs/_static] [--automatic] [--only classes|error-bars]
-Two reports: a network's probabilities on CIFAR-100 (100 classes), and a random forest's spread as error bars on kin8nm.
+Run: python -m benchmarks.report [--pictures docs/_static] [--automatic] [--only event|classes|error-bars]
+Three reports: the README's risks, of scikit-learn's breast cancer; a network's probabilities on CIFAR-100 (100 classes); and a random
+forest's spread as error bars on kin8nm.
 Needs CALIBRANT_DATA (default ../shared/data), Chromium with its driver and axe-core (make system-deps). Exits 1 when a page breaks an
 accessibility rule, is 2 MB or more, takes 1.5 s or more to its first contentful paint, or is wider than a window of 360 or 1,920 px.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from selenium import webdriver
 from sklearn.ensemble import RandomForestRegressor
+from tools.readme_picture import predictions
 
 import calibrant as cb
 from calibrant.datasets.stored import stored
@@ -24,6 +26,14 @@ AXE = Path(__file__).parents[1] / "build/axe-core/package/axe.min.js"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
 FIRST_PAINT = "return performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)[0]"
 WIDTHS = (360, 1920)
+
+
+def event(automatic):
+    """The report of the risks that the README starts with."""
+    halves = predictions()
+    y, p = (np.concatenate([halves[f"{name}_cal"], halves[f"{name}_test"]]) for name in ("y", "p"))
+    costs = {"cost_false_positive": 1, "cost_false_negative": 9}
+    return cb.report(y, p, calibrator=None if automatic else cb.Platt(), title="Is the tumour malignant?", **costs)
 
 
 def classes(automatic):
@@ -47,7 +57,7 @@ def error_bars(automatic):
     )
 
 
-CASES = {"classes": (classes, "report.png"), "error-bars": (error_bars, "report_regression.png")}
+CASES = {"event": (event, "report_event.png"), "classes": (classes, "report.png"), "error-bars": (error_bars, "report_regression.png")}
 
 
 def started():
@@ -111,7 +121,7 @@ def measured(name, options, browser, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pictures", type=Path, help="folder for report.png and report_regression.png")
+    parser.add_argument("--pictures", type=Path, help="folder for report_event.png, report.png and report_regression.png")
     parser.add_argument("--automatic", action="store_true", help="the default calibrators: minutes")
     parser.add_argument("--only", choices=list(CASES), help="one of the reports")
     options = parser.parse_args()

@@ -77,7 +77,7 @@ class DecisionThreshold:
         return "\n".join([
             f"act from a calibrated risk of {self.risk:.4g}: a score of {self.score:.4g}, "
             f"{100.0 * self.level:g} % interval [{self.low:.4g}, {self.high:.4g}]",
-            f"flags {self.flagged:g} of {self.n:g} rows ({1000.0 * self.flagged / self.n:.3g} per 1,000), "
+            f"flags {self.flagged:g} of {self.n:g} rows ({1000.0 * self.flagged / self.n:.4g} per 1,000), "
             f"{self.true_positives:g} of them events ({self.evaluation})",
             f"costs {self.expected_cost:.4g} a row; flagging none {self.cost_of_none:.4g}, all {self.cost_of_all:.4g}; "
             f"net benefit {self.net_benefit:.4g}",

@@ -15,7 +15,7 @@ TICKS = {
     "logit": (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999),
 }
 #: On a logit axis that reaches further out, where all of them would run into each other.
-FAR_TICKS = (1e-5, 0.01, 0.5, 0.99, 1.0 - 1e-5)
+FAR_TICKS = (1e-4, 0.01, 0.5, 0.99, 1.0 - 1e-4)
 
 
 def hero(summary: dict[str, Any]) -> dict[str, Any]:
