@@ -33,7 +33,7 @@ from calibrant.cli.group import BUG, group
 
 __all__ = ["COMMANDS", "fuzz"]
 
-COMMANDS = ("evaluate", "tables", "fit", "apply", "report", "monitor")
+COMMANDS = ("evaluate", "tables", "fit", "apply", "report", "compare", "monitor")
 CODES = {0, 1, 2, 3}
 ODD_NAMES = [
     "[red]", "[/x]", "\x1b[31mred", "a\\", ":smile:", "confidence", "low_0.9", "", "p_a", "ü", "x y", "\u202ex", "p_*", "file", "n" * 300,
@@ -190,6 +190,8 @@ class Case:
         rng = self.rng
         self.command = rng.choice([*COMMANDS, "evaluate", "tables", "apply"])
         self.task, self.table, self.plain = _contents(rng)
+        if self.command == "compare":
+            self._compared()
         mutated, damaged, bad_options = rng.random() < 0.4, rng.random() < 0.2, rng.random() < 0.2
         self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy", "jsonl", "jsonl"])
         encoding = rng.choice(ENCODINGS)
@@ -209,6 +211,13 @@ class Case:
         self.sound = sound and fits and not (self.command == "monitor" and (self.task == "forecasts" or self.kind == "parquet"))
         self.sound = self.sound and not (self.input is not None and self.kind in ("npz", "npy"))
         self.arguments = [*self._arguments(), *self._event()] + (self._odd_options() if bad_options else [])
+
+    def _compared(self):
+        """A second column of risks, and a second file of the same rows."""
+        if self.task == "risks":
+            self.table["other"] = [0.5 + 0.5 * p for p in self.table["risk"]]
+        self.second = self.folder / "second.csv"
+        self.second.write_bytes(_written(self.rng, list(self.table.items()), "csv", "utf-8"))
 
     def _output(self):
         """(a path to write to, whether it may be written)."""
@@ -230,6 +239,8 @@ class Case:
     def _event(self):
         """What says which label is the event, or asks another question."""
         rng, labels = self.rng, set(self.table.get("label", ()))
+        if self.command == "compare" and self.task == "risks":
+            return ["--positive", "bad"] if "bad" in labels else []
         if self.command == "apply" or self.task == "forecasts" or len(labels) > 2 or "logit_c" in self.table or "p_c" in self.table:
             return []
         if self.task == "risks":
@@ -244,6 +255,9 @@ class Case:
         force = ["--force"] if rng.random() < 0.3 else []
         if self.command == "evaluate":
             return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method]])]
+        if self.command == "compare":
+            columns = ["--risk", "risk", "--risk", "other"] if self.task == "risks" else [str(self.second)]
+            return ["compare", path, *columns, *rng.choice([[], ["--json"], ["--cluster", "when"], ["--correction", "none"]])]
         if self.command == "tables":
             in_parts = self.kind == "parquet" and self.input is None
             engine = rng.choice([[], ["--engine", rng.choice(["polars", "duckdb", "pyarrow"])]]) if in_parts else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
+from calibrant.cli.event import refuse_target
 from calibrant.cli.methods import RENAMED, make, methods, regression_methods
 from calibrant.cli.reading import PredictionFile, column_order
 from calibrant.cli.scores import measured_scores
@@ -117,8 +118,7 @@ def chosen(
 ) -> Calibrator:
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
     named, _, words = TASKS[data.task]
-    if target is not None and data.task == "regression":
-        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
+    refuse_target(data, target)
     if method is not None and method not in named():
         raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")
     fitting(loaded, data)

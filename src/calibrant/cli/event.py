@@ -11,7 +11,7 @@ from calibrant.errors import InputError
 from calibrant.frames.event_labels import NO_AND_YES, event_places
 from calibrant.labels import is_missing, places
 
-__all__ = ["QUESTIONS", "UNITS", "as_risk", "event_of", "two_labels", "viewed"]
+__all__ = ["QUESTIONS", "UNITS", "as_risk", "event_of", "refuse_target", "two_labels", "viewed"]
 
 #: What --target asks of predictions of classes, apart from a class's label.
 QUESTIONS = ("event", "answer", "classes")
@@ -95,6 +95,12 @@ def _say_it(classes):
         return any(event_places(classes))
     except InputError:
         return False
+
+
+def refuse_target(data: Any, target: str | None) -> None:
+    """Refuse --target where nothing is asked of classes."""
+    if target is not None and data.task == "regression":
+        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
 
 
 def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant.cli.apply import apply
+from calibrant.cli.compare import compare
 from calibrant.cli.demo import demo
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.extensions import import_extensions
@@ -93,6 +94,7 @@ def group() -> None:
     calibrant report predictions.npz -o report.html      before and after, figures, a verdict
     calibrant fit predictions.npz -o model.calibrant     learn a calibrator
     calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
+    calibrant compare a.csv b.csv --label y              is one better? paired intervals and tests
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
 
@@ -103,5 +105,5 @@ def group() -> None:
     import_extensions()
 
 
-for command in (demo, evaluate, report, fit, apply, monitor, list_methods):
+for command in (demo, evaluate, report, fit, apply, compare, monitor, list_methods):
     group.add_command(command)

@@ -36,6 +36,7 @@ RISK = (
     ),
     click.option("--risk", metavar="NAME", help="The one column of the risk of the event, or of a score of it."),
 )  # fmt: skip
+SEVERAL = click.option("--risk", "risks", metavar="NAME", multiple=True, help="A column of risks, or of scores of one; once for each.")
 FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
@@ -57,14 +58,17 @@ class Columns:
     quantiles: str | None = None
 
 
-def column_options(labels: bool = True, forecasts: bool = True) -> Callable[..., Any]:
-    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, or of ``forecasts``."""
+def column_options(labels: bool = True, forecasts: bool = True, several: bool = False) -> Callable[..., Any]:
+    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, or of ``forecasts``.
+
+    With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
+    """
 
     def decorate(command):
         @wraps(command)
         def gathered(*args, label=None, weight=None, **options):
             named = {name: options.pop(name) for name in NAMED if name in options}
-            _refuse_two_ways(named)
+            _refuse_two_ways(named | {"risk": named.get("risk") or options.get("risks")})
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
         decorated = gathered
@@ -80,7 +84,7 @@ def column_options(labels: bool = True, forecasts: bool = True) -> Callable[...,
             "--probabilities", metavar="NAMES",
             help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
         )(decorated)  # fmt: skip
-        for option in RISK:
+        for option in (RISK[0], SEVERAL if several else RISK[1]):
             decorated = option(decorated)
         if labels:
             decorated = click.option(

@@ -16,7 +16,7 @@ from calibrant.cli.wording import few
 from calibrant.errors import InputError
 from calibrant.labels import places
 
-__all__ = ["PredictionFile", "column_of", "column_order", "read_file"]
+__all__ = ["PredictionFile", "column_of", "column_order", "read_file", "read_source"]
 
 ARRAYS: dict[Any, Any] = {
     "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
@@ -74,8 +74,11 @@ def read_file(
     prefer : "probability" or "logit", optional
         Which to take where the file holds both.
     """
-    columns = Columns() if columns is None else columns
-    source = sources.open_source(path)
+    return read_source(sources.open_source(path), Columns() if columns is None else columns, labels=labels, prefer=prefer)
+
+
+def read_source(source: Any, columns: Columns, *, labels: bool = True, prefer: str | None = None) -> PredictionFile | ForecastFile:
+    """The same of a file that is open, of which several predictions may be read."""
     path = source.path
     if holds_forecasts(source, columns):
         return read_forecasts(source, columns, labels=labels)

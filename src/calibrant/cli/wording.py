@@ -29,7 +29,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r"\bcheckpoint=": "--resume",
     r'(?<!--)\bengine="auto"': "--engine auto",
     r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
-    r"^(every|engine|alpha|tolerance|mean|std) must": r"--\1 must",
+    r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
     r"^times\b": "--time",
     r"^time must": "--time must",
     r"^groups\b": "--by",

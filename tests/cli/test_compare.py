@@ -1,0 +1,115 @@
+"""``calibrant compare``: the numbers of ``metrics.compare`` for files of the same rows, or for columns of one file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from calibrant import metrics
+from calibrant.predictions import read
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+
+def write(path, **columns):
+    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n")
+
+
+def differences(result):
+    return {(row["metric"], row["first"], row["second"]): row["difference"] for row in json.loads(result.stdout)["rows"]}
+
+
+@pytest.fixture
+def risks(tmp_path):
+    """300 loans of 60 branches, two models and a third that only says the rate: as one log, and as a file each."""
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.02, 0.98, 300)
+    y = (rng.random(300) < p).astype(int)
+    said, branch = np.array(["good", "bad"])[y], [f"b{i // 5:02d}" for i in range(300)]
+    models = {"a": p, "b": p**2, "rate": np.full(300, 0.5)}
+    write(tmp_path / "log.csv", **models, label=said, branch=branch)
+    for name, values in models.items():
+        write(tmp_path / f"{name}.csv", risk=values, outcome=said)
+    return models, y, branch
+
+
+def test_columns_of_one_file_and_several_files_say_the_same(run, risks):
+    models, y, _ = risks
+    records = {name: read(p, y).as_pair("event") for name, p in models.items()}
+    want = metrics.compare.of(records, [metrics.log_loss, metrics.event_brier_score])
+    columns = run("compare", "log.csv", "--risk", "a", "--risk", "b", "--risk", "rate", "--positive", "bad")
+    assert columns.stdout == f"{want}\n"
+    files = run("compare", "a.csv", "b.csv", "rate.csv", "--label", "outcome", "--positive", "bad", "--json")
+    assert json.loads(files.stdout)["files"] == ["a.csv", "b.csv", "rate.csv"]
+    found = differences(files)
+    assert len(found) == 6
+    for row in want.rows:
+        assert found[row.metric, f"{row.first}.csv", f"{row.second}.csv"] == row.difference
+    one = run("compare", "log.csv", "--risk", "b", "--risk", "a", "--positive", "bad", "--metric", "ece", "--metric", "event_auroc")
+    assert "not compared" in one.stdout
+    assert "event_auroc" in one.stdout
+
+
+def test_options_reach_the_comparison(run, risks):
+    models, y, branch = risks
+    asked = "compare", "log.csv", "--risk", "a", "--risk", "b", "--risk", "rate", "--positive", "bad", "--metric", "log_loss", "--json"
+    found = json.loads(run(*asked, "--baseline", "b", "--cluster", "branch", "--correction", "none", "--level", "0.9").stdout)
+    want = metrics.compare(
+        y, models, metrics=[metrics.log_loss], baseline="b", cluster=branch, correction="none", level=0.9
+    ).to_dict()  # fmt: skip
+    assert {key: value for key, value in found.items() if key != "files"} == want
+    assert [(row["first"], row["second"]) for row in found["rows"]] == [("b", "a"), ("b", "rate")]
+    assert found["clusters"] == 60.0
+
+
+def test_columns_of_classes_in_any_order_and_one_class_or_the_answer(run, tmp_path):
+    rng = np.random.default_rng(0)
+    P, y = rng.dirichlet(np.ones(3), 200), np.tile(np.arange(3), 67)[:200]
+    Q, label = np.sqrt(P) / np.sqrt(P).sum(axis=1, keepdims=True), np.array(["x", "y", "z"])[y]
+    write(tmp_path / "p.csv", p_x=P[:, 0], p_y=P[:, 1], p_z=P[:, 2], label=label)
+    write(tmp_path / "q.csv", p_z=Q[:, 2], p_x=Q[:, 0], p_y=Q[:, 1], label=label)
+    for target in ("classes", "answer"):
+        found = differences(run("compare", "p.csv", "q.csv", "--json", "--target", target))
+        for metric in (metrics.log_loss, metrics.brier_score):
+            assert found[metric.key, "p.csv", "q.csv"] == pytest.approx(metric(y, Q) - metric(y, P))
+    found = differences(run("compare", "p.csv", "q.csv", "--json", "--target", "y"))
+    assert found["event_brier_score", "p.csv", "q.csv"] == pytest.approx(
+        np.mean((Q[:, 1] - (y == 1)) ** 2) - np.mean((P[:, 1] - (y == 1)) ** 2)
+    )
+
+
+def test_scores_are_compared_by_risks_out_of_fold(run, risks):
+    result = run("compare", "log.csv", "--risk", "a", "--risk", "b", "--inputs", "score", "--positive", "bad", "--json")
+    assert "out of fold" in result.stderr
+    # Each is a monotone function of the other, but a sigmoid of one is none of the other.
+    assert all(abs(value) < 0.1 for value in differences(result).values())
+
+
+def test_forecasts(run, tmp_path):
+    rng = np.random.default_rng(0)
+    mean, y = rng.normal(size=100), rng.normal(size=100)
+    for name, std in (("f", 1.0), ("g", 3.0)):
+        write(tmp_path / f"{name}.csv", mean=mean, std=np.full(100, std), y=y)
+    want = metrics.compare(y, {"f.csv": (mean, np.full(100, 1.0)), "g.csv": (mean, np.full(100, 3.0))})
+    assert run("compare", "f.csv", "g.csv").stdout == f"{want}\n"
+    assert "--target is for predictions of classes" in run("compare", "f.csv", "g.csv", "--target", "event", code=2).stderr
+
+
+def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
+    models, y, _ = risks
+    asked = "--label", "outcome", "--positive", "bad"
+    write(tmp_path / "other.csv", risk=models["a"], outcome=np.array(["good", "bad"])[np.roll(y, 1)])
+    write(tmp_path / "short.csv", risk=models["a"][:50], outcome=np.array(["good", "bad"])[y[:50]])
+    write(tmp_path / "number.csv", mean=models["a"], std=models["a"], outcome=y)
+    for name, said in (("other", "the labels of other.csv must be those of a.csv, row by row"), ("short", "300; got 50")):
+        assert said in run("compare", "a.csv", f"{name}.csv", *asked, code=1).stderr
+    assert "must be of the same task as a.csv" in run("compare", "a.csv", "number.csv", *asked, code=1).stderr
+    for wrong in (["a.csv"], ["log.csv", "--risk", "a"], ["log.csv", "--risk", "a", "--risk", "a"], ["a.csv", "a.csv"]):
+        assert "two different predictions or more" in run("compare", *wrong, *asked, code=2).stderr
+    two = "compare", "a.csv", "b.csv", *asked
+    assert "--metric must be one of accuracy" in run(*two, "--metric", "elegance", code=2).stderr
+    assert "--baseline must be one of the names" in run(*two, "--baseline", "c", code=1).stderr
+    assert "holds no 'c'" in run(*two, "--cluster", "c", code=1).stderr
+    assert "--positive LABEL" in run("compare", "a.csv", "b.csv", "--label", "outcome", code=1).stderr
