@@ -28,7 +28,7 @@ def cases():
     found = {}
     for name in KITTI:
         data = stored(f"classifier_outputs/{name}-kitti")
-        found[f"KITTI {name}"] = data["labels"], data["probabilities"][:, 1], None
+        found[f"KITTI {name}"] = data["labels"], data["probabilities"][:, 1].astype(np.float64), None
     for name, groups in GROUPS.items():
         data = stored(f"stage2/groups_{name}")
         for model in ("logreg", "hgb"):
