@@ -13,7 +13,8 @@ rows, which do not add up                     copies among rows; draws: the band
                                               of scores; rankings; signals and curves of a calibrator; the calibration itself
 ============================================  ==================================================================================
 
-The parts merged give the whole's counts exactly, and its sums to the order of summation.
+The parts merged give the whole's counts exactly, and its sums to the order of summation. ``reporting.regression.states`` is the same for
+forecasts.
 """
 
 from collections.abc import Sequence

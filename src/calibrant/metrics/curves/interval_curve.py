@@ -28,11 +28,19 @@ class IntervalCurve(Record):
 
 def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95) -> IntervalCurve:
     require_count("n_levels", n_levels, 2)
-    level = np.linspace(0.0, 1.0, n_levels)
-    first = np.searchsorted(special.ndtri(0.5 + 0.5 * level), np.abs(record.score), side="left")
-    held = np.cumsum(np.bincount(first, weights=record.weights, minlength=n_levels))
-    total = record.weights.sum()
-    return IntervalCurve(level, held / total, *wilson(held, np.full(n_levels, total), band))
+    return interval_curve_of_sums(interval_sums(record, n_levels), record.weights.sum(), band)
+
+
+def interval_sums(record: ForecastRecord, n_levels: int = 21) -> np.ndarray:
+    """(n_levels,) weight of the outcomes that the interval of each level is the first to hold: sums of parts add up."""
+    reach = special.ndtri(0.5 + 0.5 * np.linspace(0.0, 1.0, n_levels))
+    return np.bincount(np.searchsorted(reach, np.abs(record.score), side="left"), weights=record.weights, minlength=n_levels)
+
+
+def interval_curve_of_sums(sums: np.ndarray, total: float, band: float) -> IntervalCurve:
+    """The curve of ``interval_sums`` of rows of that weight."""
+    held = np.cumsum(sums)
+    return IntervalCurve(np.linspace(0.0, 1.0, len(sums)), held / total, *wilson(held, np.full(len(sums), total), band))
 
 
 @on_record(_of)

@@ -32,10 +32,16 @@ def _of(record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, n_draw
     require_level(level)
     require_count("n_bins", n_bins)
     group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
+    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), *rmse_band(record, group, mass, level, n_draws, random_state))
+
+
+def rmse_band(
+    record: ForecastRecord, group: np.ndarray, mass: np.ndarray, level: float, n_draws: int = 1000, random_state: int = 0
+) -> np.ndarray:  # fmt: skip
+    """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of each row and the mass of each bin."""
     part = np.square(record.std) / mass[group]
     draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))
-    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), low, high)
+    return np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 
 @on_record(_of)

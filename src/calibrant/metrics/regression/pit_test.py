@@ -35,9 +35,18 @@ def _read(y_true, mean, std, sample_weight):
 
 def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> PitHistogram:
     require_count("n_bins", n_bins)
-    pit = special.ndtr(record.score)
-    n = np.bincount(np.minimum((pit * n_bins).astype(np.intp), n_bins - 1), weights=record.weights, minlength=n_bins)
-    total = record.weights.sum()
+    return pit_histogram_of_sums(pit_sums(record, n_bins), record.weights.sum(), level)
+
+
+def pit_sums(record: ForecastRecord, n_bins: int = 20) -> np.ndarray:
+    """(n_bins,) weight by bin of F(y): sums of parts add up."""
+    index = np.minimum((special.ndtr(record.score) * n_bins).astype(np.intp), n_bins - 1)
+    return np.bincount(index, weights=record.weights, minlength=n_bins)
+
+
+def pit_histogram_of_sums(n: np.ndarray, total: float, level: float) -> PitHistogram:
+    """The histogram of ``pit_sums`` of rows of that weight."""
+    n_bins = len(n)
     edges = np.arange(n_bins + 1) / n_bins
     ends = stats.binom(round(float(total)), 1.0 / n_bins).interval(level)
     low, high = (np.full(n_bins, end * n_bins / total) for end in ends)

@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from calibrant._kernels.spread_bins import enough_bins
-from calibrant.forecasts.read import ForecastRecord
-from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
+from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve_of_sums
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
-from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
+from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_band
 from calibrant.metrics.regression.interval_coverage import interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width
-from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
+from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram_of_sums
+from calibrant.reporting.regression.states import LEVELS, ForecastSeen
 
 __all__ = ["Curves", "curves"]
-
-#: Of the intervals in the table of coverage.
-LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,24 @@ class Curves:
     coverage: list[Coverage]
 
 
-def curves(record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> Curves:
-    """Of one output; fewer bins where they would hold few rows."""
-    bins = enough_bins(n_bins, record.weights.sum())
+def curves(seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> Curves:
+    """Of one output; ``n_bins`` is one of those seen in equal mass."""
+    counts, total = seen.counts, seen.counts.total[0]
     return Curves(
-        rmse_rmv_curve.of(record, n_bins=bins, level=level, random_state=random_state), interval_curve.of(record, band=level),
-        real_std_curve.of(record, n_bins=bins, band=level), pit_histogram.of(record, level=level),
-        [_coverage(record, each, level) for each in LEVELS],
+        _reliability(seen, n_bins, level, random_state), interval_curve_of_sums(counts.intervals, total, level),
+        real_std_curve.of(seen.rows, n_bins=enough_bins(n_bins, total), band=level), pit_histogram_of_sums(counts.pit, total, level),
+        [_coverage(*each, level) for each in zip(LEVELS, counts.coverage, strict=True)],
     )  # fmt: skip
 
 
-def _coverage(record, claimed, level):
-    found = interval_coverage.with_options(level=claimed).interval_of(record, level=level)
-    width = interval_width.with_options(level=claimed).of(record)
-    return Coverage(claimed, found.value, found.low, found.high, width)
+def _reliability(seen, n_bins, level, random_state):
+    cut, sums = seen.mass[n_bins]
+    n, variance, error = sums.T
+    band = rmse_band(seen.rows, cut.index(seen.rows.std), n, level, random_state=random_state)
+    return RmseRmvCurve(n, np.sqrt(variance / n), np.sqrt(error / n), *band)
+
+
+def _coverage(claimed, totals, level):
+    held, width = totals
+    low, high = interval_coverage.limits(held, level)
+    return Coverage(claimed, float(interval_coverage.finalise(held)), float(low), float(high), float(interval_width.finalise(width)))

@@ -7,19 +7,14 @@ import numpy as np
 
 from calibrant.contracts.columns import Known
 from calibrant.reporting.quality import Shift, distribution_shift
-from calibrant.reporting.states import Distinct
 
 if TYPE_CHECKING:
-    from calibrant.forecasts.read import ForecastRecord
+    from calibrant.reporting.regression.states import ForecastSeen
 
 __all__ = ["FEW", "ForecastQuality", "quality"]
 
 #: Rows of a region below which its own numbers may be chance.
 FEW = 25
-#: A std below this share of the median std is tiny.
-TINY = 1e-2
-#: An outcome farther from its mean than this many std is an outlier: one normal row in 1.7 million.
-FAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -70,42 +65,29 @@ class ForecastQuality(Known):
     mean_shift: Shift | None = None
 
 
-def quality(record: "ForecastRecord", calibration: "ForecastRecord | None" = None) -> ForecastQuality:
+def quality(seen: "ForecastSeen", calibration: "ForecastSeen | None" = None) -> ForecastQuality:
     """What the rows measured, of one output, are like, and how they differ from those that the calibrator was fitted on, if others.
 
     Sentences about them are in ``cautions``.
     """
-    weight, std, z = record.weights, record.std, record.standardised
-    total = weight.sum()
-    octaves = np.bincount(_octave(std), weights=weight)
+    counts, std, keys = seen.counts, seen.counts.std, _keys(seen.rows)
+    total, outliers, squares, *errors = counts.total
     others = () if calibration is None else (
-        float(np.isin(_keys(record), _keys(calibration)).mean()),
-        *(distribution_shift(*(Distinct.of(getattr(r, name), (), r.weight) for r in (record, calibration))) for name in ("std", "mean")),
+        float(np.isin(keys, _keys(calibration.rows)).mean()), distribution_shift(std, calibration.counts.std),
+        distribution_shift(counts.mean, calibration.counts.mean),
     )  # fmt: skip
     return ForecastQuality(
-        float(total), 1.0 - len(np.unique(_keys(record))) / len(record),
-        Spread(float(std.min()), float(np.median(std)), float(std.max())),
-        float(weight @ (std < TINY * np.median(std)) / total), _tied(std, weight),
-        int(((octaves > 0) & (octaves < FEW)).sum()), int((octaves > 0).sum()),
-        float(weight @ (np.abs(z) > FAR) / total), float(np.abs(z).max()),
-        float(np.sqrt(weight @ np.square(z) / total)), _shift(record.error, weight), *others,
+        float(total), 1.0 - len(np.unique(keys)) / len(keys),
+        Spread(float(std.values[0]), counts.median_std, float(std.values[-1])),
+        float(seen.tiny / total), float(std.sums[:, 0].max() / total),
+        int(((counts.octaves > 0) & (counts.octaves < FEW)).sum()), int((counts.octaves > 0).sum()), float(outliers / total),
+        counts.farthest, float(np.sqrt(squares / total)), _shift(total, *errors), *others,
     )  # fmt: skip
 
 
-def _octave(std):
-    octave = np.floor(np.log2(std)).astype(np.int64)
-    return octave - octave.min()
-
-
-def _tied(std, weight):
-    _, index = np.unique(std, return_inverse=True)
-    return float(np.bincount(index, weights=weight).max() / weight.sum())
-
-
-def _shift(error, weight):
-    total = weight.sum()
-    size = float(np.sqrt(weight @ np.square(error) / total)) or 1.0
-    mean = float(weight @ error / total) / size
+def _shift(total, squares, error):
+    size = float(np.sqrt(squares / total)) or 1.0
+    mean = float(error / total) / size
     half = 1.96 * np.sqrt(max(1.0 - mean * mean, 0.0) / max(total - 1.0, 1.0))
     return MeanError(mean, float(mean - half), float(mean + half))
 

@@ -21,8 +21,8 @@ from calibrant.reporting.regression.cautions import cautions
 from calibrant.reporting.regression.chance import chance_errors
 from calibrant.reporting.regression.curves import Curves, curves
 from calibrant.reporting.regression.quality import quality
+from calibrant.reporting.regression.states import ForecastSeen
 from calibrant.reporting.regression.verdict import overall, verdict
-from calibrant.reporting.states import Distinct
 from calibrant.reporting.task import Task
 
 __all__ = ["CLAIMED", "METRICS", "REGRESSION"]
@@ -144,13 +144,15 @@ class IntervalGap:
 
 def _sections(found, asked, used):
     options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
-    regions = (_regions(found.shown, values, asked.level) for values in (found.before.std, found.before.mean))
-    return Sections(found.both(lambda record: curves(record, **options)), *regions)
+    regions = (_regions(found, name, asked.level) for name in ("std", "mean"))
+    return Sections(found.both(lambda seen: curves(seen, **options)), *regions)
 
 
-def _regions(record, values, level):
-    cut = Distinct.of(values, (), record.weight).cut(enough_bins(REGIONS, record.weights.sum()))
-    return by_region(cut, _gaps(_sums(record, cut.index(values), len(cut)), level))
+def _regions(found, name, level):
+    """By what was predicted before, of what is shown."""
+    counts = found.before.counts
+    cut = getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0]))
+    return by_region(cut, _gaps(_sums(found.shown.rows, cut.index(getattr(found.before.rows, name)), len(cut)), level))
 
 
 def _held(record):
@@ -174,9 +176,14 @@ def _gaps(sums, level):
     return [IntervalGap(*row) for row in numbers.tolist()]
 
 
+def _seen(record, asked):
+    """In the bins of the curve, and in those of the ENCE."""
+    return ForecastSeen.of([record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins}))
+
+
 REGRESSION = Task(
     name="regression", n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
-    seen=lambda record, _: record, quality=quality, cautions=lambda _, found: cautions(found),
-    chance=lambda record, asked: chance_errors(record, random_state=asked.random_state),
+    seen=_seen, quality=quality, cautions=lambda _, found: cautions(found),
+    chance=lambda seen, asked: chance_errors(seen, random_state=asked.random_state),
     verdict=verdict, overall=overall, sums=_sums, gaps=_gaps, said=_held, sections=_sections,
 )  # fmt: skip

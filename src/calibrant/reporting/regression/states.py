@@ -1,0 +1,130 @@
+"""What a report on forecasts reads of the rows of one output: states that add up over parts, in two passes.
+
+============================================  ==================================================================================
+read                                          by
+============================================  ==================================================================================
+``ForecastCounts``, first pass: totals,       data's quality, cautions, PIT, coverage by level, interval calibration error, the
+fixed bins and levels, distinct std and mean  cuts of the bins and regions
+sums in bins cut by std, second pass          reliability, the ENCE
+sums by region and group; a monitor's sums    regions, groups, calibration over time
+states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
+rows, which do not add up                     copies among rows; draws: the band of the reliability, the ENCE by chance,
+                                              bootstraps of scores; how far errors reach (quantiles by bin: the real std's curve);
+                                              the calibration itself
+============================================  ==================================================================================
+
+What is said of ``calibrant.reporting.states`` of parts and their whole holds here too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.spread_bins import enough_bins
+from calibrant.forecasts.read import ForecastRecord
+from calibrant.metrics.curves.interval_curve import interval_sums
+from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
+from calibrant.metrics.regression.interval_coverage import interval_coverage
+from calibrant.metrics.regression.interval_width import interval_width
+from calibrant.metrics.regression.pit_test import pit_sums
+from calibrant.reporting.states import Cut, Distinct
+
+__all__ = ["LEVELS", "ForecastCounts", "ForecastSeen"]
+
+#: Of the intervals in the table of coverage.
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+#: An outcome farther from its mean than this many std is an outlier: one normal row in 1.7 million.
+FAR = 5.0
+#: A std below this share of the median std is tiny.
+TINY = 1e-2
+#: Every power of two that a std can lie above, from 2^-1074 to 2^1024.
+LEAST_OCTAVE, OCTAVES = -1074, 2099
+
+
+@dataclass(frozen=True)
+class ForecastCounts:
+    """The first pass.
+
+    Attributes
+    ----------
+    farthest : the largest error in std
+    total : (5,) weight, outliers, squares of errors in std, squares of errors, errors
+    std : Distinct, with the number of rows
+    mean : Distinct
+    octaves : (2099,) weight by doubling of the std
+    pit : (20,) weight by bin of F(y)
+    intervals : (21,) weight by the first of the levels whose interval holds the outcome
+    interval_error : totals of the interval calibration error
+    coverage : (4, 2, 3) totals of coverage and width at ``LEVELS``
+    """
+
+    farthest: float
+    total: np.ndarray
+    std: Distinct
+    mean: Distinct
+    octaves: np.ndarray
+    pit: np.ndarray
+    intervals: np.ndarray
+    interval_error: np.ndarray
+    coverage: np.ndarray
+
+    @classmethod
+    def of(cls, record: ForecastRecord) -> "ForecastCounts":
+        """Of a record of one output, or of a part of it."""
+        weight, error, z = record.weights, record.error, record.standardised
+        values, index = np.unique(record.std, return_inverse=True)
+        octave = np.floor(np.log2(record.std)).astype(np.intp) - LEAST_OCTAVE
+        metrics = [[one.with_options(level=level) for one in (interval_coverage, interval_width)] for level in LEVELS]
+        return cls(
+            float(np.abs(z).max()),
+            np.array([weight.sum(), weight @ (np.abs(z) > FAR), weight @ np.square(z), weight @ np.square(error), weight @ error]),
+            Distinct(values, np.column_stack([np.bincount(index, weights=weight), np.bincount(index)])),
+            Distinct.of(record.mean, (), weight), np.bincount(octave, weights=weight, minlength=OCTAVES), pit_sums(record),
+            interval_sums(record), interval_calibration_error.totals_of(record),
+            np.array([[one.totals_of(record) for one in pair] for pair in metrics]),
+        )  # fmt: skip
+
+    def __add__(self, other: "ForecastCounts") -> "ForecastCounts":
+        sums = (getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[1:])
+        return ForecastCounts(max(self.farthest, other.farthest), *sums)
+
+    @property
+    def median_std(self) -> float:
+        """Of the rows, whatever their weights."""
+        rows = self.std.sums[:, 1].cumsum()
+        middle = (rows[-1] - 1.0) // 2.0, rows[-1] // 2.0
+        return float(self.std.values[np.searchsorted(rows, middle, side="right")].mean())
+
+
+@dataclass(frozen=True)
+class ForecastSeen:
+    """All that is read: the counts, and of the second pass the sums by bins of std and the weight of the rows whose std is tiny.
+
+    ``mass`` has by number of bins, fewer where they would hold few rows, the bins and their (B, 3) sums of weight, predicted variance and
+    squared error; ``rows`` is the record, for what does not add up.
+    """
+
+    rows: ForecastRecord
+    counts: ForecastCounts
+    mass: dict[int, tuple[Cut, np.ndarray]]
+    tiny: float
+
+    @classmethod
+    def of(cls, parts: Sequence[ForecastRecord], mass_bins: Sequence[int], rows: ForecastRecord | None = None) -> "ForecastSeen":
+        """Of the parts of a record, each read twice; ``rows`` is the whole of several."""
+        counts = reduce(add, map(ForecastCounts.of, parts))
+        cuts = {count: counts.std.cut(enough_bins(count, counts.total[0])) for count in mass_bins}
+        each = zip(*(_second(part, [*cuts.values()], TINY * counts.median_std) for part in parts), strict=True)
+        tiny, *sums = (reduce(add, one) for one in each)
+        mass = {count: (cut, own) for (count, cut), own in zip(cuts.items(), sums, strict=True)}
+        return cls(parts[0] if rows is None else rows, counts, mass, float(tiny))
+
+
+def _second(record: ForecastRecord, cuts: Sequence[Cut], tiny: float) -> list[np.ndarray]:
+    columns = [np.square(record.std), np.square(record.error)]
+    in_mass = [grouped_sums(cut.index(record.std), len(cut), columns, record.weights) for cut in cuts]
+    return [record.weights @ (record.std < tiny), *in_mass]
