@@ -24,11 +24,15 @@ GROUPS = {"adult": "g_race", "bank": "g_job", "law_school": "g_race"}
 
 
 def cases():
-    """Name -> (outcomes, risks, groups of rows or None)."""
+    """Name -> (outcomes, risks, groups of rows or None).
+
+    Risks of exactly 0 or 1 stay as they were stored; ``against_r`` brings them to 1e-12 for R, which moves slopes where there are many:
+    that of the Mondrian forest, with 137 in 9,031 rows, is 1.402 here and 1.414 there.
+    """
     found = {}
     for name in KITTI:
         data = stored(f"classifier_outputs/{name}-kitti")
-        found[f"KITTI {name}"] = data["labels"], data["probabilities"][:, 1].astype(np.float64), None
+        found[f"KITTI {name}"] = data["labels"], data["probabilities"][:, 1], None
     for name, groups in GROUPS.items():
         data = stored(f"stage2/groups_{name}")
         for model in ("logreg", "hgb"):
