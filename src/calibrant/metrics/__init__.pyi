@@ -58,6 +58,7 @@ from calibrant.metrics.probability.classwise_calibration_error import classwise_
 from calibrant.metrics.probability.confidence_spread import confidence_spread as confidence_spread
 from calibrant.metrics.probability.debiased_calibration_error import debiased_calibration_error as debiased_calibration_error
 from calibrant.metrics.probability.expected_calibration_error import expected_calibration_error as expected_calibration_error
+from calibrant.metrics.probability.full_calibration_error import full_calibration_error as full_calibration_error
 from calibrant.metrics.probability.integrated_calibration_index import calibration_e50 as calibration_e50
 from calibrant.metrics.probability.integrated_calibration_index import calibration_e90 as calibration_e90
 from calibrant.metrics.probability.integrated_calibration_index import integrated_calibration_index as integrated_calibration_index
@@ -67,9 +68,11 @@ from calibrant.metrics.probability.ks_calibration_error import ks_calibration_er
 from calibrant.metrics.probability.log_loss import log_loss as log_loss
 from calibrant.metrics.probability.maximum_calibration_error import maximum_calibration_error as maximum_calibration_error
 from calibrant.metrics.probability.maximum_mean_calibration_error import maximum_mean_calibration_error as maximum_mean_calibration_error
+from calibrant.metrics.probability.per_label_calibration_error import per_label_calibration_error as per_label_calibration_error
 from calibrant.metrics.probability.positive_class_calibration_error import (
     positive_class_calibration_error as positive_class_calibration_error,
 )
+from calibrant.metrics.probability.ranked_probability_score import ranked_probability_score as ranked_probability_score
 from calibrant.metrics.probability.refinement_error import refinement_error as refinement_error
 from calibrant.metrics.probability.root_mean_square_calibration_error import (
     root_mean_square_calibration_error as root_mean_square_calibration_error,
@@ -80,10 +83,12 @@ from calibrant.metrics.probability.smooth_calibration_error import smooth_calibr
 from calibrant.metrics.probability.spherical_score import spherical_score as spherical_score
 from calibrant.metrics.probability.sweep_calibration_error import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.probability.variational_calibration_error import variational_calibration_error as variational_calibration_error
+from calibrant.metrics.regression.adversarial_group_calibration import adversarial_group_calibration as adversarial_group_calibration
 from calibrant.metrics.regression.coefficient_of_variation import coefficient_of_variation as coefficient_of_variation
 from calibrant.metrics.regression.continuous_ranked_probability_score import (
     continuous_ranked_probability_score as continuous_ranked_probability_score,
 )
+from calibrant.metrics.regression.coverage_width_criterion import coverage_width_criterion as coverage_width_criterion
 from calibrant.metrics.regression.expected_normalized_calibration_error import (
     expected_normalized_calibration_error as expected_normalized_calibration_error,
 )
@@ -92,16 +97,29 @@ from calibrant.metrics.regression.interval_calibration_error import interval_cal
 from calibrant.metrics.regression.interval_coverage import interval_coverage as interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width as interval_width
 from calibrant.metrics.regression.mean_absolute_error import mean_absolute_error as mean_absolute_error
+from calibrant.metrics.regression.mean_absolute_relative_difference import (
+    mean_absolute_relative_difference as mean_absolute_relative_difference,
+)
+from calibrant.metrics.regression.median_absolute_error import median_absolute_error as median_absolute_error
+from calibrant.metrics.regression.miscalibration_area import miscalibration_area as miscalibration_area
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood as negative_log_likelihood
 from calibrant.metrics.regression.pinball_loss import pinball_loss as pinball_loss
 from calibrant.metrics.regression.pit_test import pit_histogram as pit_histogram
 from calibrant.metrics.regression.pit_test import pit_test as pit_test
 from calibrant.metrics.regression.quantile_calibration_error import quantile_calibration_error as quantile_calibration_error
+from calibrant.metrics.regression.root_mean_square_interval_calibration_error import (
+    root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
+)
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error as root_mean_squared_error
 from calibrant.metrics.regression.sharpness import sharpness as sharpness
+from calibrant.metrics.regression.size_stratified_coverage import size_stratified_coverage as size_stratified_coverage
+from calibrant.metrics.regression.threshold_brier_score import threshold_brier_score as threshold_brier_score
 from calibrant.metrics.regression.uncertainty_calibration_error import uncertainty_calibration_error as uncertainty_calibration_error
+from calibrant.metrics.regression.weighted_interval_score import weighted_interval_score as weighted_interval_score
+from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
 from calibrant.metrics.scoring import scorer as scorer
 from calibrant.metrics.several import compute as compute
+from calibrant.metrics.significance.calibration_error import calibration_error_test as calibration_error_test
 from calibrant.metrics.significance.cumulative import cumulative_test as cumulative_test
 from calibrant.metrics.significance.hosmer_lemeshow import hosmer_lemeshow_test as hosmer_lemeshow_test
 from calibrant.metrics.significance.kernel import kernel_calibration_test as kernel_calibration_test

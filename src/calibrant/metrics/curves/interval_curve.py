@@ -1,14 +1,14 @@
 """Seen against claimed coverage of central intervals: the interval calibration curve."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.intervals import wilson
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
@@ -26,15 +26,18 @@ class IntervalCurve(Record):
     high: np.ndarray
 
 
-def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95) -> IntervalCurve:
+def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95, kind: str = "interval") -> IntervalCurve:
     require_count("n_levels", n_levels, 2)
-    return interval_curve_of_sums(interval_sums(record, n_levels), record.weights.sum(), band)
+    require_option("kind", kind, ("interval", "quantile"))
+    return interval_curve_of_sums(interval_sums(record, n_levels, kind), record.weights.sum(), band)
 
 
-def interval_sums(record: ForecastRecord, n_levels: int = 21) -> np.ndarray:
+def interval_sums(record: ForecastRecord, n_levels: int = 21, kind: str = "interval") -> np.ndarray:
     """(n_levels,) weight of the outcomes that the interval of each level is the first to hold: sums of parts add up."""
-    reach = special.ndtri(0.5 + 0.5 * np.linspace(0.0, 1.0, n_levels))
-    return np.bincount(np.searchsorted(reach, np.abs(record.score), side="left"), weights=record.weights, minlength=n_levels)
+    level, central = np.linspace(0.0, 1.0, n_levels), kind == "interval"
+    reach = special.ndtri(0.5 + 0.5 * level if central else level)
+    first = np.searchsorted(reach, np.abs(record.score) if central else record.score, side="left")
+    return np.bincount(first, weights=record.weights, minlength=n_levels)
 
 
 def interval_curve_of_sums(sums: np.ndarray, total: float, band: float) -> IntervalCurve:
@@ -45,8 +48,8 @@ def interval_curve_of_sums(sums: np.ndarray, total: float, band: float) -> Inter
 
 @on_record(_of)
 def interval_curve(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_levels: int = 21, band: float = 0.95, sample_weight: ArrayLike |
-    None = None
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_levels: int = 21, band: float = 0.95,
+    kind: Literal["interval", "quantile"] = "interval", sample_weight: ArrayLike | None = None,
 ) -> IntervalCurve:  # fmt: skip
     """Share of the outcomes inside their central intervals, level by level from 0 to 1.
 
@@ -57,6 +60,10 @@ def interval_curve(
     n_levels : int, default 21
     band : float, default 0.95
         Level of the Wilson interval of each coverage.
+    kind : {"interval", "quantile"}
+        Central intervals, or everything below the quantile at the level, which tells a shift from a wrong width.
+
+        .. versionadded:: 0.2
     sample_weight : (n,), optional
 
     Returns
@@ -77,4 +84,4 @@ def interval_curve(
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    return _of(record, n_levels=n_levels, band=band)
+    return _of(record, n_levels=n_levels, band=band, kind=kind)

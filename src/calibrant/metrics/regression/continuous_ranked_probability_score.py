@@ -1,11 +1,12 @@
 """CRPS: the proper score of a whole distribution in the units of y."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import special
 
+from calibrant._support.options import require_option
 from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.samples import SampleForecast
@@ -18,6 +19,15 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
     r"""Mean squared distance between the predicted CDF and the outcome's step (CRPS).
 
     .. math:: \frac{1}{n} \sum_i \int \left( F_i(u) - [y_i \le u] \right)^2 du
+
+    .. versionchanged:: 0.2
+       ``estimator``.
+
+    Parameters
+    ----------
+    estimator : {"empirical", "fair"}
+        Of samples alone: the score of their empirical distribution, which grows as they are fewer, or the unbiased estimate of that of
+        the distribution they were drawn from (the same number as by probability-weighted moments), which can be below 0 in a row.
 
     See Also
     --------
@@ -36,6 +46,8 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
     0.233695
     """
 
+    estimator: Literal["empirical", "fair"] = "empirical"
+
     name: ClassVar[str] = "CRPS"
     key: ClassVar[str] = "crps"
     direction: ClassVar[str] = "minimize"
@@ -44,11 +56,14 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
     selects: ClassVar[bool] = True
     degree: ClassVar[int | None] = 1
 
+    def _check(self):
+        require_option("estimator", self.estimator, ("empirical", "fair"))
+
     def _losses(self, record):
-        return np.concatenate([_block_losses(block) for block in record.blocks(4096)])
+        return np.concatenate([_block_losses(block, self.estimator) for block in record.blocks(4096)])
 
 
-def _block_losses(block):
+def _block_losses(block, estimator):
     forecast, y = block.forecast, block.y
     if isinstance(forecast, NormalForecast):
         z = block.standardised
@@ -56,7 +71,7 @@ def _block_losses(block):
         return forecast.std * (z * (2.0 * special.ndtr(z) - 1.0) + 2.0 * density - 1.0 / np.sqrt(np.pi))
     if isinstance(forecast, SampleForecast):
         size = forecast.values.shape[-1]
-        spread = forecast.values @ (2.0 * np.arange(1, size + 1) - size - 1.0) / (size * size)
+        spread = forecast.values @ (2.0 * np.arange(1, size + 1) - size - 1.0) / (size * (size - 1.0 if estimator == "fair" else size))
         return np.abs(forecast.values - y[:, None]).mean(axis=1) - spread
     levels = (np.arange(400) + 0.5) / 400.0
     gap = y[:, None] - forecast.quantile(levels)

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.brownian import range_tail, reach_tail
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.reading import read_labelled
-from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
-from calibrant.metrics.significance.simulated_null import require_draws, simulated_p_value
+from calibrant.metrics.significance.simulated_null import simulated_p_value
 from calibrant.predictions import Inputs
 
 __all__ = ["cumulative_test"]
@@ -84,11 +84,9 @@ def cumulative_test(
     >>> round(found.statistic, 2), found.p_value <= 0.01
     (3.27, True)
     """
-    if statistic not in TAILS:
-        raise InputError(f'statistic must be "kuiper" or "ks"; got {statistic!r}.')
-    if method not in ("auto", "simulated", "brownian"):
-        raise InputError(f'method must be "auto", "simulated" or "brownian"; got {method!r}.')
-    require_draws(n_draws)
+    require_option("statistic", statistic, TAILS)
+    require_option("method", method, ("auto", "simulated", "brownian"))
+    require_count("n_draws", n_draws, 19, usual=999)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     (score, hit), weight = target_pair(record, target), record.weights
     n = float(weight.sum())

@@ -12,7 +12,7 @@ from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
-from calibrant.metrics.significance.simulated_null import require_draws, simulated_p_value
+from calibrant.metrics.significance.simulated_null import simulated_p_value
 from calibrant.predictions import Inputs
 
 __all__ = ["hosmer_lemeshow_test"]
@@ -92,7 +92,7 @@ def hosmer_lemeshow_test(
     require_count("n_bins", n_bins)
     if method not in ("auto", "chi-squared", "simulated") or (fitted and method == "simulated"):
         raise InputError(f'method must be "auto", "chi-squared" or, for fitted=False, "simulated"; got {method!r}.')
-    require_draws(n_draws)
+    require_count("n_draws", n_draws, 19, usual=999)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     (score, hit), weight = target_pair(record, target), record.weights
     _, mass, expected = _bins(score, weight, n_bins)

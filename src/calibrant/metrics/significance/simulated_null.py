@@ -8,18 +8,11 @@ import numpy as np
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
-from calibrant.errors import InputError
 
-__all__ = ["require_draws", "simulated_p_value"]
+__all__ = ["simulated_p_value"]
 
 #: Outcomes drawn at once.
 CELLS = 2_000_000
-
-
-def require_draws(n_draws: Any) -> None:
-    """``n_draws`` must allow a p-value of 0.05."""
-    if not (isinstance(n_draws, int) and n_draws >= 19):
-        raise InputError(f"n_draws must be a whole number of at least 19; got {n_draws!r}; 999 is usual.")
 
 
 def simulated_p_value(
