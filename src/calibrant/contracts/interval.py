@@ -1,6 +1,7 @@
 """A number with its uncertainty."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from calibrant._support.options import require_count
 from calibrant.errors import InputError
@@ -26,7 +27,7 @@ class Interval:
     Attributes
     ----------
     value, low, high : float
-        The number and the ends of its interval.
+        The number and the ends of its interval, which holds both ``value`` and what the metric itself gives.
     level : float
         The share of such intervals that hold the true value, for example 0.95.
     method : str
@@ -52,3 +53,11 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+    @classmethod
+    def holding(
+        cls, value: float, limits: tuple[Any, Any], level: float, method: str, n: float, plain: float | None = None
+    ) -> "Interval":  # fmt: skip
+        """An interval of these limits, widened where they leave out the value, or what the metric itself gives."""
+        held = [float(one) for one in (value, plain) if one is not None and one == one]
+        return cls(float(value), min([float(limits[0]), *held]), max([float(limits[1]), *held]), level, method, n, plain)

@@ -46,6 +46,8 @@ class Metric:
     name: ClassVar[str]
     #: The name in keys, columns and gates: "ece"; the one place where it is said.
     key: ClassVar[str]
+    #: What its interval is of: the number that ever more data would give.
+    estimand: ClassVar[str] = "value on ever more rows of the same kind"
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
     task: ClassVar[str] = "classification"
@@ -184,17 +186,17 @@ class Metric:
         value, n = self._value(record), float(record.weights.sum())
         limits = self._limits(self._all_totals(record), level) if self.mergeable and method in ("auto", "analytic") else None
         if limits is not None:
-            return Interval(value, float(limits[0]), float(limits[1]), level, "analytic", n)
+            return Interval.holding(value, limits, level, "analytic", n)
         if method not in ("auto", "bootstrap", "bca"):
             raise InputError(f'{self.name} has no "{method}" interval; use method="bootstrap" or "bca".')
         values = self._resampled(record, n_resamples, random_state)
         if method == "bca":
             left_out = leave_out_values(record.weights, partial(self._resampled_value, record), random_state)
-            low, high = bca_limits(values, value, left_out, level)
+            limits = bca_limits(values, value, left_out, level)
         else:
             method = "bootstrap"
-            low, high = percentile_limits(values, level)
-        return Interval(value, float(low), float(high), level, method, n)
+            limits = percentile_limits(values, level)
+        return Interval.holding(value, limits, level, method, n)
 
     def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         """The metric on bootstrap resamples of the rows, (n_resamples,)."""

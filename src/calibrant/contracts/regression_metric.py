@@ -5,8 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.quotient import quotient
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 
@@ -57,7 +55,5 @@ class RootMeanMetric(RegressionMeanMetric):
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         # The interval of the mean of the squares, taken through the root.
-        n, mean = totals[..., 0], super()._finalise(totals)
-        variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
-        low, high = normal_interval(mean, np.where(n > 1.0, variance, np.inf), level)
-        return np.sqrt(np.maximum(low, 0.0)), np.sqrt(high)
+        low, high = super()._limits(totals, level)
+        return np.sqrt(low), np.sqrt(high)

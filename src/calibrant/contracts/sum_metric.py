@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from calibrant._kernels import intervals
 from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.mean_interval import limits_within, powers, ratio_limits, unseen_ends
 from calibrant._kernels.quotient import quotient
 from calibrant.contracts.metric import Metric
 
@@ -36,9 +39,7 @@ class SumMetric(Metric):
         """What is summed, besides the weight itself: a list of (n,)."""
 
     def _totals(self, record: Any) -> np.ndarray:
-        if record.weight is None:
-            return np.array([float(len(record)), *(column.sum() for column in self._columns(record))])
-        return np.array([record.weight.sum(), *(record.weight @ column for column in self._columns(record))])
+        return _summed(record, self._columns(record))
 
     def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
         total, start = np.zeros(()), 0
@@ -57,13 +58,24 @@ class SumMetric(Metric):
 
 @dataclass(frozen=True, repr=False)
 class MeanMetric(SumMetric):
-    """A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``.
+    r"""A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``; ``_unseen`` if it can.
+
+    The interval is that of a Bayesian bootstrap with one row not seen yet, from the sums of the loss, its square and its cube, so that
+    merged states give the same one; of a ``rate``, whose losses are 0 and 1, the exact one (Clopper and Pearson's), or Wilson's from ten of
+    either on.
 
     See Also
     --------
     RatioMetric : a quotient of two sums.
     RegressionMeanMetric : the same for forecasts of numbers.
     """
+
+    estimand: ClassVar[str] = "mean over new rows of the same kind"
+    #: Whether every loss is 0 or 1.
+    rate: ClassVar[bool] = False
+    #: What a row not seen yet may lose where there is no ``_unseen``: either end of the range, or with "double", and where the range is
+    #: open, as much again or nothing.
+    unseen: ClassVar[str | None] = None
 
     def losses_of(self, record: Any) -> np.ndarray:
         """The loss of each row of a record, (n,)."""
@@ -72,9 +84,18 @@ class MeanMetric(SumMetric):
     @abstractmethod
     def _losses(self, record: Any) -> np.ndarray: ...
 
+    def _unseen(self, record: Any) -> np.ndarray | None:
+        """What each row would lose had it another label, as likely as any other one, (n,); None where there is no other label."""
+
     def _columns(self, record: Any) -> list[np.ndarray]:
         loss = self._losses(record)
-        return [loss, loss * loss]
+        if self.rate:
+            return [loss]
+        unseen = self._unseen(record)
+        return powers(loss) if unseen is None else [*powers(loss), unseen]
+
+    def _value(self, record: Any) -> float:
+        return float(self._finalise(reduce(add, (_summed(block, [self._losses(block)]) for block in record.blocks()))))
 
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return quotient(totals[..., 1], totals[..., 0])
@@ -84,10 +105,15 @@ class MeanMetric(SumMetric):
         return self._limits(totals, level)
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        n, mean = totals[..., 0], self._finalise(totals)
-        variance = np.maximum(quotient(totals[..., 2], n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
-        # One row says nothing about the spread: its interval is the whole range.
-        return intervals.inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
+        n = totals[..., 0]
+        if self.rate:
+            return intervals.rate_interval(totals[..., 1], n, level)
+        mean = quotient(totals[..., 1], n)
+        ends = unseen_ends(mean, self.range, self.unseen)
+        if totals.shape[-1] > 4:
+            unseen = quotient(totals[..., 4], n)
+            ends = unseen, unseen
+        return limits_within(self.range, n, totals[..., 1:4], ends, level)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,6 +127,7 @@ class RatioMetric(SumMetric):
     MeanMetric : a mean of one loss a row.
     """
 
+    estimand: ClassVar[str] = "quotient of the two means over new rows of the same kind"
     empty_value: ClassVar[float] = float("nan")
 
     @abstractmethod
@@ -108,13 +135,18 @@ class RatioMetric(SumMetric):
 
     def _columns(self, record: Any) -> list[np.ndarray]:
         top, bottom = self._parts(record)
-        return [top, bottom, top * top, top * bottom, bottom * bottom]
+        a, b, c = top * top, top * bottom, bottom * bottom
+        return [top, bottom, a, b, c, a * top, a * bottom, top * c, bottom * c]
 
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return np.where(totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value)
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        n, value, bottom = totals[..., 0], self._finalise(totals), totals[..., 2]
-        squares = totals[..., 3] - 2.0 * value * totals[..., 4] + value * value * totals[..., 5]
-        variance = quotient(np.maximum(squares, 0.0) * n, bottom * bottom * np.maximum(n - 1.0, 1.0))
-        return intervals.inside(self.range, intervals.normal_interval(value, np.where(n > 1.0, variance, np.inf), level))
+        return ratio_limits(self.range, self._finalise(totals), totals[..., 1:], level)
+
+
+def _summed(record: Any, columns: list[np.ndarray]) -> np.ndarray:
+    """Sums of the weight and of the columns, (1 + columns,)."""
+    if record.weight is None:
+        return np.array([float(len(record)), *(column.sum() for column in columns)])
+    return np.array([record.weight.sum(), *(record.weight @ column for column in columns)])

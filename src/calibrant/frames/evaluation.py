@@ -13,7 +13,7 @@ from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.kernel import fine_edges, widths
 from calibrant.frames.mass_bins import merged_to_mass
-from calibrant.frames.sliced import Sliced, value_and_limits
+from calibrant.frames.sliced import Sliced, require_width, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio
 from calibrant.metrics.label.accuracy import accuracy
@@ -70,11 +70,12 @@ class Evaluation(Sliced):
 
     def _numbers(self, bins, sums):
         mode = self.state.settings["mode"]
+        require_width(sums, 10 + sum(widths(self.metrics, self.state.settings["classes"])))
         found = _numbers(bins, sums, mode == "score") | self._errors(bins) | self._asked_for(sums)
         return _of_event(found, sums, bins) if mode == "event" else found
 
     def _asked_for(self, sums):
-        out, rest = {}, sums[:, 6:]
+        out, rest = {}, sums[:, 10:]
         keys = [metric.key for metric in self.metrics]
         for metric, width in zip(self.metrics, widths(self.metrics, self.state.settings["classes"]), strict=True):
             name = metric.key if keys.count(metric.key) == 1 else repr(metric)
@@ -133,9 +134,9 @@ def _numbers(bins, sums, score_only):
     # Of the score alone, the losses are those of "right" as a binary outcome: another number, so another name.
     names = (f"confidence_{log_loss.key}", f"confidence_{brier_score.key}") if score_only else (log_loss.key, brier_score.key)
     wanted = (
-        (accuracy.key, accuracy, [n, right, right]),
-        (names[0], log_loss, [n, *sums[:, 2:4].T]),
-        (names[1], brier_score, [n, *sums[:, 4:6].T]),
+        (accuracy.key, accuracy, [n, right]),
+        (names[0], log_loss, [n, *sums[:, 2:6].T]),
+        (names[1], brier_score, [n, *sums[:, 6:10].T]),
     )
     for name, metric, totals in wanted:
         out |= value_and_limits(name, metric, np.stack(totals, axis=-1))

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.forecast_kernel import CELLS, SUMMED, sketched
-from calibrant.frames.sliced import Sliced, value_and_limits
+from calibrant.frames.sliced import Sliced, require_width, value_and_limits
 from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
 from calibrant.metrics.regression.uncertainty_calibration_error import UncertaintyCalibrationError
 
@@ -41,8 +41,10 @@ class ForecastEvaluation(Sliced):
         n, rest = sums[:, :1], sums[:, 1:]
         out = {"n": n[:, 0]}
         record = read_forecast([0.0], [1.0], [0.0])
+        widths = {name: len(metric.columns_of(record)) for name, metric in SUMMED.items()}
+        require_width(sums, 1 + sum(widths.values()) + interval_calibration_error.totals_of(record).shape[1])
         for name, metric in SUMMED.items():
-            width = len(metric.columns_of(record))
+            width = widths[name]
             totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
             out |= value_and_limits(name, metric, totals)
         ence = sketched(self.n_bins)

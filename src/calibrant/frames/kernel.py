@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant import arrays
 from calibrant._kernels.bins import equal_width_index
 from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.mean_interval import powers
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
@@ -81,7 +82,7 @@ class Kernel:
         }  # fmt: skip
         if self.summed[2:]:
             settings["metrics"] = [repr(metric) for metric in self.summed[2:]]
-        # weight, right, log loss, its square, Brier score, its square, then the columns of further metrics.
+        # weight, right, the four columns of the log loss, those of the Brier score, then those of further metrics.
         return GroupState(settings, self.n_bins, 2 + sum(widths(self.summed, self.layout.classes)) if self.summed else 0)
 
     def over(self, batches: Sequence[Any]) -> GroupState:
@@ -141,7 +142,8 @@ class Kernel:
         columns = []
         if self.summed:
             own = np.abs(1.0 - hit - p)
-            columns = [part for loss in (-np.log(np.maximum(own, ZERO_FLOOR)), np.square(1.0 - own)) for part in (loss, loss * loss)]
+            seen, unseen = (-np.log(np.maximum(share, ZERO_FLOOR)) for share in (own, 1.0 - own))
+            columns = [*powers(seen), unseen, *powers(np.square(1.0 - own)), np.square(own)]
         return _Rows(p, hit, said, [_class_name(v) for v in named], columns, weight, kept, resolution)
 
 

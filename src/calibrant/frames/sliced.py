@@ -9,9 +9,10 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
 from calibrant.contracts.metric import Metric
+from calibrant.errors import InputError
 from calibrant.frames.state import GroupState
 
-__all__ = ["Sliced", "value_and_limits"]
+__all__ = ["Sliced", "require_width", "value_and_limits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,14 @@ class Sliced(ABC):
         columns = self.columns()
         slices = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})
+
+
+def require_width(sums: np.ndarray, width: int) -> None:
+    """InputError unless there are as many sums as this version keeps: intervals since 0.2 need more than those before."""
+    if sums.shape[1] != width:
+        raise InputError(
+            f"these sums are of an earlier version, {sums.shape[1]} a group where {width} are needed; evaluate the rows again."
+        )
 
 
 def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str, Any]:

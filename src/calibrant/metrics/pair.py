@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class PairMetric(Targeted, WholeMetric):
     """
 
     target: Any = "answer"
+
+    estimand: ClassVar[str] = "error on ever more rows with these scores: without the noise that the number itself carries"
 
     @classmethod
     def _examples(cls):
@@ -107,7 +109,7 @@ class PairMetric(Targeted, WholeMetric):
             self._prepared(score, weight), score, _recalibrated(score, hit, weight), weight, plain,
             level, max(n_resamples // 5, 20), np.random.default_rng(random_state),
         )  # fmt: skip
-        return Interval(value, low, min(high, self.range[1]), level, "debiased", float(weight.sum()), plain=plain)
+        return Interval.holding(value, (low, min(high, self.range[1])), level, "debiased", float(weight.sum()), plain)
 
 
 def _recalibrated(score, hit, weight):

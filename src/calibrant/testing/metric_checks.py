@@ -48,11 +48,12 @@ def check_value_is_valid(metric: Metric) -> None:
 
 
 def check_declared_facts(metric: Metric) -> None:
-    """Name, direction and range are declared; the repr rebuilds the metric."""
+    """Name, estimand, direction and range are declared; the repr rebuilds the metric."""
     assert metric.name, "name must be declared"
     key = getattr(metric, "key", None)
     assert isinstance(key, str), f'key must be declared, such as key: ClassVar[str] = "ece"; it is {key!r}'
     assert key.isidentifier(), f"key must be an identifier; it is {key!r}"
+    assert metric.estimand, "estimand must say what the interval is of"
     assert metric.direction in ("minimize", "maximize", "none"), f"direction is {metric.direction!r}"
     assert metric.range[0] < metric.range[1], f"range is {metric.range}"
     assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, "repr must rebuild the metric"
@@ -110,6 +111,7 @@ def check_interval(metric: Metric) -> None:
         assert first.low <= first.value <= first.high, f"the debiased value is outside its interval: {first!r}"
     else:
         assert first.value == measured, "the interval's value is not the metric's"
+    assert np.isnan(measured) or first.low <= measured <= first.high, f"the metric's value {measured} is outside its interval: {first!r}"
     low, high = metric.range
     assert low - 1e-12 <= first.low < first.high <= high + 1e-12, f"{first!r} is empty or leaves the range {metric.range}"
     assert first.n == data.weight.sum(), f"n is {first.n}, the weights add up to {data.weight.sum()}"

@@ -1,4 +1,4 @@
-"""Accuracy and its Wilson interval."""
+"""Accuracy and its interval: exact where few rows are right or wrong, else Wilson's."""
 
 import numpy as np
 import pytest
@@ -18,13 +18,15 @@ def test_ties_go_to_the_first_class():
     assert accuracy([1, 1], [0.5, 0.5]) == 0.0
 
 
-@pytest.mark.parametrize("right", [0, 3, 10])
-def test_interval_is_wilsons(right):
-    y = np.zeros(10, int)
-    P = np.where(np.arange(10)[:, None] < right, [0.9, 0.1], [0.1, 0.9])
+@pytest.mark.parametrize(
+    ("right", "n", "method"), [(0, 10, "exact"), (3, 10, "exact"), (10, 10, "exact"), (31, 40, "exact"), (25, 40, "wilson")]
+)
+def test_interval_is_exact_or_wilsons(right, n, method):
+    y = np.zeros(n, int)
+    P = np.where(np.arange(n)[:, None] < right, [0.9, 0.1], [0.1, 0.9])
     interval = accuracy.interval(y, P)
-    expected = binomtest(right, 10).proportion_ci(method="wilson")
-    assert (interval.value, interval.method, interval.n) == (right / 10, "analytic", 10.0)
+    expected = binomtest(right, n).proportion_ci(method=method)
+    assert (interval.value, interval.method, interval.n) == (right / n, "analytic", float(n))
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 

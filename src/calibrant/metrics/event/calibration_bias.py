@@ -3,10 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from calibrant._kernels import intervals
-from calibrant._kernels.quotient import quotient
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -33,9 +29,8 @@ class CalibrationBias(Targeted, MeanMetric):
 
     Notes
     -----
-    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. The interval
-    is the normal one, with :math:`z^2/2` further rows that are wholly wrong in its variance, so that a group without events still has
-    a width, of about :math:`\pm 2.7/n`. It is no score, so never select a model by it.
+    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. A group
+    without events has an interval too, that of one row more of the other outcome. It is no score, so never select a model by it.
 
     Examples
     --------
@@ -45,6 +40,7 @@ class CalibrationBias(Targeted, MeanMetric):
 
     name: ClassVar[str] = "calibration bias"
     key: ClassVar[str] = "calibration_bias"
+    estimand: ClassVar[str] = "mean risk less the rate of the event, of new rows"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -52,11 +48,9 @@ class CalibrationBias(Targeted, MeanMetric):
         score, hit = target_pair(record, self.target)
         return score - hit
 
-    def _limits(self, totals, level):
-        n, mean = totals[..., 0], self._finalise(totals)
-        wrong = 0.5 * intervals.normal_quantile(level) ** 2
-        variance = np.maximum(quotient(totals[..., 2] + wrong, n) - mean * mean, 0.0) / np.maximum(n - 1.0, 1.0)
-        return intervals.inside(self.range, intervals.normal_interval(mean, np.where(n > 1.0, variance, np.inf), level))
+    def _unseen(self, record):
+        score, hit = target_pair(record, self.target)
+        return score - (1.0 - hit)
 
 
 calibration_bias: CalibrationBias = CalibrationBias()

@@ -54,5 +54,9 @@ class EventBrierScore(Targeted, MeanMetric):
         score, hit = target_pair(record, self.target)
         return np.square(score - hit)
 
+    def _unseen(self, record):
+        score, hit = target_pair(record, self.target)
+        return np.square(score - (1.0 - hit))
+
 
 event_brier_score: EventBrierScore = EventBrierScore()

@@ -47,6 +47,7 @@ class JointCalibrationIntercept(CalibrationSlope):
 
     name: ClassVar[str] = "joint calibration intercept"
     key: ClassVar[str] = "joint_calibration_intercept"
+    estimand: ClassVar[str] = "intercept of the logistic fit to ever more rows of the same kind"
     _place: ClassVar[int] = 1
 
 

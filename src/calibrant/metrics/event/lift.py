@@ -53,6 +53,7 @@ class Lift(Targeted, WholeMetric):
 
     name: ClassVar[str] = "lift"
     key: ClassVar[str] = "lift"
+    estimand: ClassVar[str] = "lift at the same share of ever more rows of the same kind"
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     selects: ClassVar[bool] = True

@@ -38,8 +38,10 @@ class MeanRisk(Targeted, MeanMetric):
 
     name: ClassVar[str] = "mean risk"
     key: ClassVar[str] = "mean_risk"
+    estimand: ClassVar[str] = "mean risk of new rows"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    unseen: ClassVar[str | None] = "double"
 
     def _losses(self, record):
         return target_pair(record, self.target)[0]

@@ -64,6 +64,7 @@ class NetBenefit(Targeted, SumMetric):
 
     name: ClassVar[str] = "net benefit"
     key: ClassVar[str] = "net_benefit"
+    estimand: ClassVar[str] = "net benefit of acting on new rows at the same threshold"
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
     selects: ClassVar[bool] = True

@@ -50,6 +50,7 @@ class ObservedExpectedRatio(Targeted, SumMetric):
 
     name: ClassVar[str] = "O/E"
     key: ClassVar[str] = "observed_expected_ratio"
+    estimand: ClassVar[str] = "events to be expected of these rows, divided by those predicted; the predictions as given"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

@@ -24,6 +24,7 @@ class SkillScore(Targeted, SumMetric):
     """
 
     direction: ClassVar[str] = "maximize"
+    estimand: ClassVar[str] = "share of the base rate's loss that is saved on new rows, the base rate being that of the population"
     range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
     selects: ClassVar[bool] = True
 

@@ -43,9 +43,16 @@ class ThresholdWeightedScore(Targeted, MeanMetric):
             raise InputError(f"beta must be a pair of numbers above {self._least:g}; got {self.beta!r}.")
 
     def _losses(self, record):
+        label, happened, not_ = self._both(record)
+        return np.where(label == 1, happened, not_)
+
+    def _unseen(self, record):
+        label, happened, not_ = self._both(record)
+        return np.where(label == 1, not_, happened)
+
+    def _both(self, record):
         pair = record.as_pair(self.target)
-        happened, not_ = self._even(pair) if self.beta is None else self._by_density(pair, *self.beta)
-        return np.where(pair.labels == 1, happened, not_)
+        return pair.labels, *(self._even(pair) if self.beta is None else self._by_density(pair, *self.beta))
 
     @abstractmethod
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:

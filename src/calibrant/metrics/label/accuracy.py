@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._kernels import intervals
 from calibrant.contracts.sum_metric import MeanMetric
 
 __all__ = ["Accuracy", "accuracy"]
@@ -20,27 +19,26 @@ class Accuracy(MeanMetric):
 
     Notes
     -----
-    Its interval is Wilson's.
+    Its interval is exact (Clopper and Pearson) where fewer than ten rows are right or wrong, else Wilson's.
 
     Examples
     --------
     >>> accuracy([0, 1], [[0.9, 0.1], [0.6, 0.4]])
     0.5
     >>> print(accuracy.interval([0, 1], [[0.9, 0.1], [0.6, 0.4]]))
-    0.5 [0.09453, 0.9055]
+    0.5 [0.01258, 0.9874]
     """
 
     name: ClassVar[str] = "accuracy"
     key: ClassVar[str] = "accuracy"
+    estimand: ClassVar[str] = "share of right predictions among new rows"
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
+    rate: ClassVar[bool] = True
 
     def _losses(self, record):
         return record.correct
-
-    def _limits(self, totals, level):
-        return intervals.wilson(totals[..., 1], totals[..., 0], level)
 
 
 accuracy: Accuracy = Accuracy()

@@ -38,6 +38,7 @@ class AreaUnderRiskCoverage(WholeMetric):
 
     name: ClassVar[str] = "AURC"
     key: ClassVar[str] = "aurc"
+    estimand: ClassVar[str] = "area on ever more rows of the same kind"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True

@@ -51,6 +51,7 @@ class ConfidenceAuroc(WholeMetric):
     target: Any = "answer"
 
     direction: ClassVar[str] = "maximize"
+    estimand: ClassVar[str] = "chance that of two new rows, one of either kind, the score ranks the right one above"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True
     paired: ClassVar[bool] = True

@@ -41,6 +41,7 @@ class CoverageAtRisk(WholeMetric):
 
     name: ClassVar[str] = "coverage at risk"
     key: ClassVar[str] = "coverage_at_risk"
+    estimand: ClassVar[str] = "share that could be kept of ever more rows of the same kind"
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     selects: ClassVar[bool] = True

@@ -37,6 +37,7 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
 
     name: ClassVar[str] = "E-AURC"
     key: ClassVar[str] = "excess_aurc"
+    estimand: ClassVar[str] = "area on ever more rows of the same kind"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}

@@ -36,6 +36,7 @@ class Overconfidence(RatioMetric):
 
     name: ClassVar[str] = "overconfidence"
     key: ClassVar[str] = "overconfidence"
+    estimand: ClassVar[str] = "mean confidence of new rows that are predicted wrong"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0

@@ -37,6 +37,7 @@ class Underconfidence(RatioMetric):
 
     name: ClassVar[str] = "underconfidence"
     key: ClassVar[str] = "underconfidence"
+    estimand: ClassVar[str] = "mean doubt of new rows that are predicted right"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     empty_value: ClassVar[float] = 0.0

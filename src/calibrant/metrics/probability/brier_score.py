@@ -51,21 +51,27 @@ class BrierScore(MeanMetric):
         return [cls(), cls(scale_by_half=True)]
 
     def _losses(self, record):
-        return np.concatenate([self._block_losses(block) for block in record.blocks()])
-
-    def _block_losses(self, block):
         # The squares of the others plus (1 - own)^2, without building the one-hot matrix or cancelling.
-        if block.kind == "probability":
-            own, rest = block.true_and_rest
-            total, columns = own + rest, block.by_class
-            squares = np.einsum("kn,kn->n", columns, columns) / (total * total)
-            own, rest = own / total, rest / total
-        else:
-            P = block.probabilities
-            own = P[np.arange(len(block)), block.labels]
-            squares, rest = np.einsum("nk,nk->n", P, P), 1.0 - own
-        loss = np.maximum(squares - own * own, 0.0) + rest * rest
-        return 0.5 * loss if self.scale_by_half else loss
+        return self._of_parts(record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest)
+
+    def _unseen(self, record):
+        others = max(record.n_classes - 1.0, 1.0)
+        return self._of_parts(record, lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0))
+
+    def _of_parts(self, record, loss):
+        out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])
+        return 0.5 * out if self.scale_by_half else out
+
+
+def _block_parts(block):
+    """Sum of the squared probabilities, the probability of the true class, and the sum of the others, (n,) each."""
+    if block.kind == "probability":
+        own, rest = block.true_and_rest
+        total, columns = own + rest, block.by_class
+        return np.einsum("kn,kn->n", columns, columns) / (total * total), own / total, rest / total
+    P = block.probabilities
+    own = P[np.arange(len(block)), block.labels]
+    return np.einsum("nk,nk->n", P, P), own, 1.0 - own
 
 
 brier_score: BrierScore = BrierScore()

@@ -35,6 +35,7 @@ class BinnedCalibrationError(Metric):
     norm: Literal[1, 2, "max"] = 1
 
     direction: ClassVar[str] = "minimize"
+    estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
@@ -100,7 +101,7 @@ class BinnedCalibrationError(Metric):
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         draws = self._draws(record, n_resamples, random_state)
         value, low, high = inverted_limits(totals, draws, self.norm, level)
-        return Interval(value, low, high, level, "debiased", float(record.weights.sum()), plain=self._value(record))
+        return Interval.holding(value, (low, high), level, "debiased", float(record.weights.sum()), self._value(record))
 
     def _warn_where_limits_fail(self):
         if self.norm == "max":

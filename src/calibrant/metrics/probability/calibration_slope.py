@@ -55,6 +55,7 @@ class CalibrationSlope(PairMetric):
 
     name: ClassVar[str] = "calibration slope"
     key: ClassVar[str] = "calibration_slope"
+    estimand: ClassVar[str] = "slope of the logistic fit to ever more rows of the same kind"
     direction: ClassVar[str] = "none"
     paired: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))

@@ -40,6 +40,7 @@ class ConfidenceSpread(Metric):
 
     name: ClassVar[str] = "confidence spread"
     key: ClassVar[str] = "confidence_spread"
+    estimand: ClassVar[str] = "standard deviation of the confidence of new rows"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 0.5)
 

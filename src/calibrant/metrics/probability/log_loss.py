@@ -49,6 +49,9 @@ class LogLoss(MeanMetric):
     def _losses(self, record):
         return np.concatenate([_block_losses(block) for block in record.blocks()])
 
+    def _unseen(self, record):
+        return np.concatenate([_block_unseen(block) for block in record.blocks()])
+
 
 def _block_losses(block):
     if block.kind == "logit":
@@ -67,6 +70,18 @@ def _block_losses(block):
     smallest = np.where(columns > 0.0, columns, np.inf).min(axis=0) / rest[impossible]
     out[impossible] = -np.log(np.minimum(ZERO_FLOOR, smallest))
     return out
+
+
+def _block_unseen(block):
+    """Loss of each row had it another label, the rest of its probability shared evenly by the others."""
+    others = np.log(max(block.n_classes - 1.0, 1.0))
+    if block.kind == "logit":
+        rest = block.log_probabilities.copy()
+        rest[np.arange(len(block)), block.labels] = -np.inf
+        most = rest.max(axis=1)
+        return others - most - np.log(np.exp(rest - most[:, None]).sum(axis=1))
+    own, rest = block.true_and_rest
+    return others + np.log1p(own / np.where(rest > 0.0, np.maximum(rest, SAFE_DIVISOR), ZERO_FLOOR))
 
 
 log_loss: LogLoss = LogLoss()

@@ -42,12 +42,17 @@ class SphericalScore(MeanMetric):
     selects: ClassVar[bool] = True
 
     def _losses(self, record):
-        return np.concatenate([_block_scores(block) for block in record.blocks()])
+        return np.concatenate([_block_scores(block)[0] for block in record.blocks()])
+
+    def _unseen(self, record):
+        return np.concatenate([_block_scores(block)[1] for block in record.blocks()])
 
 
 def _block_scores(block):
+    """The score of each row, and what it would be had it another label, each of the others as likely."""
     P = block.probabilities
-    return P[np.arange(len(block)), block.labels] / np.sqrt(np.einsum("nk,nk->n", P, P))
+    own, length = P[np.arange(len(block)), block.labels], np.sqrt(np.einsum("nk,nk->n", P, P))
+    return own / length, np.maximum(1.0 - own, 0.0) / max(block.n_classes - 1.0, 1.0) / length
 
 
 spherical_score: SphericalScore = SphericalScore()

@@ -38,6 +38,7 @@ class CoefficientOfVariation(RegressionSumMetric):
 
     name: ClassVar[str] = "c_v"
     key: ClassVar[str] = "c_v"
+    estimand: ClassVar[str] = "relative spread of the standard deviations predicted for new rows"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class GapMetric(RegressionMetric):
 
     Its interval does not centre on the biased number: it asks which errors, with this sample's noise added, would show as the one seen.
     """
+
+    estimand: ClassVar[str] = "error at these levels and bins on ever more rows: without the noise that the number itself carries"
 
     @abstractmethod
     def _sums(self, record, index, n_groups) -> np.ndarray:
@@ -51,4 +54,4 @@ class GapMetric(RegressionMetric):
         weight, gap = self._gaps(sums)
         noise = self._gaps(self._draws(record, sums, n_resamples, random_state))[1]
         value, low, high = gap_limits(weight, gap, noise - noise.mean(axis=0), level, self.range[1])
-        return Interval(value, low, high, level, "debiased", float(record.weights.sum()), plain=float(self._finalise(totals)))
+        return Interval.holding(value, (low, high), level, "debiased", float(record.weights.sum()), float(self._finalise(totals)))

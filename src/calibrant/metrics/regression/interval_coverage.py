@@ -41,8 +41,10 @@ class IntervalCoverage(RegressionMeanMetric):
 
     name: ClassVar[str] = "PICP"
     key: ClassVar[str] = "coverage"
+    estimand: ClassVar[str] = "share of new outcomes inside their intervals"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    rate: ClassVar[bool] = True
 
     def _check(self):
         if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):

@@ -33,6 +33,7 @@ class RootMeanSquaredError(RootMeanMetric):
 
     name: ClassVar[str] = "RMSE"
     key: ClassVar[str] = "rmse"
+    estimand: ClassVar[str] = "root of the mean squared error of new rows"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     needs_std: ClassVar[bool] = False

@@ -33,6 +33,7 @@ class Sharpness(RootMeanMetric):
 
     name: ClassVar[str] = "sharpness"
     key: ClassVar[str] = "sharpness"
+    estimand: ClassVar[str] = "root of the mean predicted variance of new rows"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     degree: ClassVar[int | None] = 1
