@@ -158,3 +158,19 @@ WRONG = [
 def test_wrong_usage(arguments, words, run, tmp_path):
     write(tmp_path / "f.jsonl", p=[0.25, 0.5, 0.75], y=[0, 1, 1])
     assert words in run("evaluate", "f.jsonl", *arguments, code=2).stderr
+
+
+def test_slices_of_the_answer_take_text_labels(run, tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=60)
+    y = (rng.random(60) < p).astype(int)
+    want = metrics.log_loss(y, p), metrics.accuracy(y, p)
+    for labels in LABELS.values():
+        write(tmp_path / "f.jsonl", p=p, label=[labels[k] for k in y], site=np.tile(["u", "v"], 30))
+        asked = "evaluate", "f.jsonl", "--by", "site", "--target", "answer", "--json"
+        if labels[1] == "bad":
+            assert "pass --classes with the label of the event last" in run(*asked, code=1).stderr
+            assert "--classes OTHER,bad" in run(*asked, "--positive", "bad", code=2).stderr
+            asked = *asked, "--classes", "good,bad"
+        found = json.loads(run(*asked).stdout)["overall"]
+        assert (found["log_loss"], found["accuracy"]) == pytest.approx(want)

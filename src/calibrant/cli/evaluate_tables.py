@@ -135,6 +135,9 @@ def _question(names, kinds, columns, target):
     found = names if isinstance(names, list) else list(starred(kinds, names)) if "*" in names else [names]
     several = len(found) > 2 or kinds.get(found[0] if found else None) == "list"
     if target in ("answer", "classes") or (target is None and several):
+        if columns.positive is not None and len(found) == 1 and not several:
+            other = f"name both labels, the event last: --classes OTHER,{columns.positive}"
+            raise click.UsageError(f"--positive alone does not tell --target {target} which label the other answer is; {other}.")
         return None
     if target not in (None, "event"):
         return target

@@ -1,6 +1,7 @@
 """The one kernel: Arrow batches in, sums by slice, predicted class and bin out."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -124,10 +125,7 @@ class Kernel:
         score = numbers(batch, self.layout.values[0])
         true_names, true = coded(batch, self.layout.label)
         if self.layout.mode == "event":
-            seen = np.bincount(true, minlength=len(true_names)) > 0
-            own = np.zeros(len(true_names), dtype=bool)
-            own[seen] = event_places([name for name, there in zip(true_names, seen, strict=True) if there], self.layout.event)
-            named, said, hit = ["event"], np.zeros(len(true), dtype=np.intp), own[true]
+            named, said, hit = ["event"], np.zeros(len(true), dtype=np.intp), _happened(true_names, true, self.layout.event)
         else:
             named, said = coded(batch, self.layout.predicted)
             hit = said == np.array(places(true_names, named))[true]
@@ -161,7 +159,7 @@ def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None
         raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
     names = layout.classes or tuple(range(values.shape[1]))
     values_seen, codes = coded(batch, layout.label)
-    label = _positions(values_seen, codes, names)
+    label = _positions(values_seen, codes, names, layout.mode == "second")
     return read(values, label, sample_weight=weight, check_values=False), names
 
 
@@ -182,10 +180,21 @@ def _class_name(value):
     return int(key) if isinstance(key, bool) else key
 
 
-def _positions(values, codes, names):
-    """Labels as positions among the classes, (n,)."""
+def _happened(values, codes, event):
+    """Whether the label of each row is the event, (n,)."""
+    seen = np.bincount(codes, minlength=len(values)) > 0
+    own = np.zeros(len(values), dtype=bool)
+    own[seen] = event_places([value for value, there in zip(values, seen, strict=True) if there], event)
+    return own[codes]
+
+
+def _positions(values, codes, names, one_column):
+    """Labels as positions among the classes, (n,); beside one column of risks no and yes, or false and true, speak for themselves."""
     label = np.array(places(values, names), dtype=np.intp)[codes]
-    if label.min() < 0:
-        unknown = values[codes[label < 0][0]]
-        raise InputError(f"labels must be among the classes {list(names)[:6]}; got {unknown!r}; pass classes= in column order.")
-    return label
+    if label.min() >= 0:
+        return label
+    if one_column and list(names) == [0, 1]:
+        with suppress(InputError):
+            return _happened(values, codes, None).astype(np.intp)
+    unknown, order = values[codes[label < 0][0]], "with the label of the event last" if one_column else "in column order"
+    raise InputError(f"labels must be among the classes {list(names)[:6]}; got {unknown!r}; pass classes= {order}.")
