@@ -41,6 +41,23 @@ def test_json_equals_the_function(run, logs):
     assert found["worst_slices"]["slices"][0]["model"] == "new"
 
 
+def test_words_and_names_are_those_of_the_target(run, logs, tmp_path):
+    asked = "monitor", "logs/*.parquet", "--time", "when", "--by", "model", "--json"
+    for more, said, names, other in (
+        ((), "log loss of the risk", ("mean_risk", "event_rate"), "confidence"),
+        (("--target", "answer"), "log loss of the confidence", ("confidence", "accuracy"), "risk"),
+    ):
+        found = json.loads(run(*asked, *more).output)
+        reason = found["overall"]["advice"]["reason"]
+        assert said in reason
+        assert other not in reason
+        for told in (found["worst_slices"]["slices"][0], found["overall"]["curve"], found["slices"][0]["curve"]):
+            assert {*names} <= {*told}
+            assert other not in told
+        run("monitor", "logs/*.parquet", "--time", "when", *more, "-o", "out.parquet", "--force")
+        assert {*names} <= {*pandas.read_parquet(tmp_path / "out.parquet").columns}
+
+
 def test_the_exit_code_tells(run, logs, tmp_path):
     run("monitor", "logs/*.parquet", "--time", "when", "--fail", code=3)
     run("monitor", "logs/0.parquet", "--time", "when", "--fail", "--resume", "sums.calibrant")

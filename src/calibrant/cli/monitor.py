@@ -68,7 +68,7 @@ def monitor(
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
     else:
-        _print(found, worst, ("risk", "happened") if evaluation.state.settings["mode"] == "event" else ("confidence", "accuracy"))
+        _print(found, worst, ("risk", "happened") if evaluation.target == "event" else ("confidence", "accuracy"))
     if fail and (found.overall.alarm_ or found.alarms):
         ctx.exit(FAILED)
 

@@ -1,7 +1,7 @@
 """What an evaluation holds: the sums, and every number that follows from them."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from calibrant.metrics.label.accuracy import accuracy
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "named_by_target"]
 
 #: What numbers of the predicted label are called of an event.
 EVENT_NAMES = {
@@ -56,6 +56,11 @@ class Evaluation(Sliced):
     def __add__(self, other: Any) -> Any:
         return replace(self, state=self.state + other.state) if isinstance(other, Evaluation) else NotImplemented
 
+    @property
+    def target(self) -> Literal["event", "answer"]:
+        """Whose probability was counted."""
+        return "event" if self.state.settings["mode"] == "event" else "answer"
+
     def columns(self, *, per_class: bool = False) -> dict[str, Any]:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
         return self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
@@ -69,10 +74,9 @@ class Evaluation(Sliced):
         return group[:-1]
 
     def _numbers(self, bins, sums):
-        mode = self.state.settings["mode"]
         require_width(sums, 10 + sum(widths(self.metrics, self.state.settings["classes"])))
-        found = _numbers(bins, sums, mode == "score") | self._errors(bins) | self._asked_for(sums)
-        return _of_event(found, sums, bins) if mode == "event" else found
+        found = _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins) | self._asked_for(sums)
+        return _of_event(found, sums, bins) if self.target == "event" else found
 
     def _asked_for(self, sums):
         out, rest = {}, sums[:, 10:]
@@ -114,6 +118,11 @@ class Evaluation(Sliced):
             out["mce"].append(float(binned_errors(sums[:, 0], gap, "max")))
             out["ece_bound"].append(bound)
         return {name: np.array(values) for name, values in out.items()}
+
+
+def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
+    """Columns of numbers of the answer as they are, or of any event by its names."""
+    return columns if target in ("answer", "top") else {EVENT_NAMES.get(name, name): values for name, values in columns.items()}
 
 
 def _of_event(found, sums, bins):

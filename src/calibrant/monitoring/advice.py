@@ -30,8 +30,8 @@ class Advice:
     since : time of the batch from which the calibration is most likely off, or None without an alarm. Where it is the first batch, nothing
         has changed: the reason says that the predictions were never calibrated, or not as in the reference.
     rows : rows since then, or seen in all without an alarm.
-    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence, out of fold; nan without an alarm, or
-        with too few rows.
+    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or risk, out of fold; nan without an alarm,
+        or with too few rows.
     """
 
     decision: str
@@ -64,7 +64,8 @@ def advise(monitor: "CalibrationMonitor") -> Advice:
     if gain <= EVIDENCE * error:
         reason = f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log loss lower by {size})"
         return Advice("wait", reason, since, rows, gain, error)
-    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the confidence out of fold"
+    said = "confidence" if monitor.target in ("answer", "top") else "risk"
+    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the {said} out of fold"
     return Advice("re-fit", reason, since, rows, gain, error)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation
+from calibrant.frames.evaluation import Evaluation, named_by_target
 from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["Monitoring", "monitor"]
@@ -44,7 +44,8 @@ class Monitoring:
         Of the slices' errors there are no intervals, which would take long for thousands; ``slices[...].curve()`` has them.
         """
         pandas = import_extra("pandas", "a data frame of monitors", "frames")
-        parts = [each.curve(level=None).frame() for each in self.slices.values()] or [self.overall.curve().frame()]
+        curves = [each.curve(level=None) for each in self.slices.values()] or [self.overall.curve()]
+        parts = [pandas.DataFrame(named_by_target(vars(curve), self.overall.target)) for curve in curves]
         for part, values in zip(parts, self.slices, strict=False):
             for j, name in enumerate(self.by):
                 part.insert(j, name, [values[j]] * len(part))
@@ -118,7 +119,7 @@ def monitor(
     unknown = sum(float(sums[:, 0].sum()) for (when,), sums in zip(times, bins, strict=True) if when is None or when != when)
     if unknown:
         raise InputError(f"{named[0]} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
-    options = {"alpha": alpha, "tolerance": tolerance}
+    options = {"alpha": alpha, "tolerance": tolerance, "target": evaluation.target}
     overall = _watched([when for (when,) in times], bins, _claim(reference, evaluation, by, None), options)
     if not by:
         return Monitoring(overall, {}, by, alpha)
@@ -157,8 +158,8 @@ def _claim(reference, evaluation, by, slice_):
 
 
 def _said(each, level):
-    curve = each.curve(level=level)
+    curve = named_by_target(each.curve(level=level).to_dict(), each.target)
     return {
         "n": each.n_, "alarm": each.alarm_, "alarm_time": each.alarm_time_, "log_evidence": each.log_evidence_,
-        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": plain(curve.to_dict()),
+        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": plain(curve),
     }  # fmt: skip

@@ -12,7 +12,7 @@ from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation
+from calibrant.frames.evaluation import Evaluation, named_by_target
 
 __all__ = ["SliceTests", "worst_slices"]
 
@@ -32,6 +32,7 @@ class SliceTests:
     p_value, adjusted : (S,) of each slice alone, and with all slices taken into account.
     flagged : (S,) bool, adjusted <= alpha.
     alpha, method : as asked for.
+    target : "answer" or "event", of which confidence and accuracy are called mean_risk and event_rate in tables.
     """
 
     by: list[Any]
@@ -45,11 +46,13 @@ class SliceTests:
     flagged: np.ndarray
     alpha: float
     method: str
+    target: Literal["answer", "event"] = "answer"
 
     def columns(self) -> dict[str, Any]:
         """Column name -> values, one a slice."""
         keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
-        return keys | {name: getattr(self, name) for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")}
+        found = {name: getattr(self, name) for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")}
+        return keys | named_by_target(found, self.target)
 
     def frame(self) -> Any:
         """One row a slice, worst first, as a pandas data frame."""
@@ -136,7 +139,8 @@ def worst_slices(
     order = np.lexsort([-np.abs(accuracy - confidence), p])
     n, confidence, accuracy, p, adjusted = (column[order] for column in (n, confidence, accuracy, p, adjusted))
     slices = [slices[i] for i in order]
-    return SliceTests(names, slices, n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha, alpha, method)
+    found = n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha
+    return SliceTests(names, slices, *found, alpha, method, evaluation.target)
 
 
 def _p_value(sums, tolerance):

@@ -112,7 +112,9 @@ def _starts(seconds, unit):
     return (days - (days + 3) % 7).astype("datetime64[D]")
 
 
-def drift(times: Times | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None) -> Drift | None:
+def drift(
+    times: Times | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None, target: str = "answer"
+) -> Drift | None:  # fmt: skip
     """The calibration error of each bucket with its interval, and whether the calibration has changed.
 
     Parameters
@@ -122,22 +124,23 @@ def drift(times: Times | None, pairs: Any, watched: str, weight: np.ndarray | No
     watched : "before" or "after": which of them the alarm and the groups are about
     weight : (n,), or None
     groups : Groups, optional
+    target : "answer" or "event": whose probability is said
     """
     if times is None:
         return None
-    monitors = {name: None if pair is None else _watch(times, pair, weight) for name, pair in pairs.items()}
+    monitors = {name: None if pair is None else _watch(times, pair, weight, target) for name, pair in pairs.items()}
     after = None if monitors["after"] is None else monitors["after"].curve()
-    by_group = [] if groups is None else _by_group(times, pairs[watched], weight, groups)
+    by_group = [] if groups is None else _by_group(times, pairs[watched], weight, groups, target)
     return Drift(times.unit, watched, monitors["before"].curve(), after, _advice(monitors[watched], weight), by_group)
 
 
-def _watch(times, pair, weight, rows=slice(None)):
+def _watch(times, pair, weight, target, rows=slice(None)):
     """A monitor that has seen the rows bucket by bucket; buckets without rows are left out."""
     said, happened = (values[rows] for values in pair)
     weight = None if weight is None else weight[rows]
     bins = equal_width_index(said, BINS)
     sums = grouped_sums(times.index[rows] * BINS + bins, len(times.starts) * BINS, [said, happened], weight)
-    monitor = CalibrationMonitor(n_bins=BINS)
+    monitor = CalibrationMonitor(n_bins=BINS, target=target)
     for start, part in zip(times.starts, sums.reshape(-1, BINS, 3), strict=True):
         if part[:, 0].any():
             # Sums of shares may pass that of the rows by a rounding.
@@ -149,10 +152,10 @@ def _advice(monitor, weight):
     return None if weight is not None else DatedAdvice(**vars(monitor.advice()), alarm_time=monitor.alarm_time_)
 
 
-def _by_group(times, pair, weight, groups):
+def _by_group(times, pair, weight, groups, target):
     texts, which = groups.texts, groups.index
     found = []
     for g in np.argsort(-np.bincount(which, weights=weight), kind="stable")[:GROUPS]:
-        monitor = _watch(times, pair, weight, np.flatnonzero(which == g))
+        monitor = _watch(times, pair, weight, target, np.flatnonzero(which == g))
         found.append(GroupDrift(texts[g], monitor.curve(), _advice(monitor, weight)))
     return sorted(found, key=lambda row: row.advice is None or row.advice.decision == "leave")

@@ -163,7 +163,7 @@ def _part(task, found, scores, name, method, asked, used):
         name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
         groups=None if groups is None else by_group(task.gaps(task.sums(shown, groups.index, len(groups)), asked.level), groups.texts),
-        drift=drift(asked.times, found.both(task.said), of, before.weight, groups), scores=scores,
+        drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
 

@@ -51,6 +51,7 @@ class Task:
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
     gaps : (sums, level) -> one record for each group: rows, gap, low, high and more
     said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
+    target : "answer" or "event": whose probability that is
     sections : (seen before and after, asked, calibrator to use) -> record of what only this task shows
     """
 
@@ -71,3 +72,4 @@ class Task:
     gaps: Callable
     said: Callable
     sections: Callable
+    target: str = "answer"

@@ -147,4 +147,5 @@ def _chance(seen, asked):
 EVENT = replace(
     CLASSIFICATION, measures=measures, seen=_seen, quality=quality, chance=_chance,
     cautions=cautions, verdict=verdict, gaps=gaps, sections=_sections,
+    target="event",
 )  # fmt: skip
