@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena import datasets
+from benchmarks.arena import datasets, tabular
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 SIZES = (250, 1_000, 4_000)
+#: Of the tabular sets, most of which are small.
+TABULAR_SIZES = (100, 250, 1_000)
 STORED_FOLDERS = ("network_outputs", "classifier_outputs")
 
 #: name -> (makes the data, rows in the pool).
@@ -54,11 +56,12 @@ class Case:
     group: str
     source: Any
     rows: int
+    allowed: tuple[int, ...] = SIZES
 
     @property
     def sizes(self):
         """Calibration sizes that half the rows allow; all of the half where that is less than the smallest."""
-        return tuple(size for size in SIZES if size <= self.rows // 2) or (self.rows // 2,)
+        return tuple(size for size in self.allowed if size <= self.rows // 2) or (self.rows // 2,)
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,16 @@ def stored():
 def trained():
     """Every model on every data set, in the order data sets, models."""
     return [Case(f"{data}+{model}", data, (data, model), rows) for data, (_, rows) in DATASETS.items() for model in MODELS]
+
+
+def tabular_cases(set_aside=None):
+    """Two models on every tabular set that is there, both by its name; ``set_aside`` keeps one half (True: the one that is judged once)."""
+    sets = [name for name in tabular.names() if set_aside is None or tabular.set_aside(name) == set_aside]
+    return [
+        Case(f"tabular-{name}+{model}", name, (name, model), tabular.rows_of(name), TABULAR_SIZES)
+        for name in sets
+        for model in (list(MODELS)[(tabular.drawn(name, 1) + step) % len(MODELS)] for step in (0, 3))
+    ]
 
 
 def grid(full=False, seeds=None):

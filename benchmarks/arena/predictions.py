@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from benchmarks.arena import tabular
 from benchmarks.arena.cases import DATASETS, MODELS
 from scipy.special import softmax
 from sklearn.model_selection import StratifiedKFold
@@ -35,7 +36,7 @@ def trained_file(case, cache=CACHE):
     path = Path(cache) / f"{case.name}.npz"
     if not path.exists():
         data, model = case.source
-        P, y = _predict(DATASETS[data][0](), MODELS[model])
+        P, y = _predict(DATASETS[data][0]() if data in DATASETS else tabular.load(data), MODELS[model])
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two processes may make the same file: the last whole one stands.
         part = path.with_name(f".{path.stem}.{os.getpid()}.npz")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, table
+from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, table, tabular
 from benchmarks.arena.calibrators import LEFT_OUT, Limit, Method, code_of, discovered, without_words
 from benchmarks.arena.report import report, sections
 
@@ -251,3 +251,19 @@ def test_no_results_is_said(tmp_path):
 def test_an_unknown_method_is_named():
     with pytest.raises(SystemExit, match="no such method: Nonsense"):
         run.chosen(discovered(), ["Nonsense"])
+
+
+# -- Tabular sets ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_set_aside_half_is_about_half_and_no_set_is_named_twice():
+    names = [*tabular.R_SETS, *(f"survset-{name}" for name in tabular.SURVSET), *tabular.STATSMODELS]
+    assert len(set(names)) == len(names) >= 60
+    assert 0.4 < np.mean([tabular.set_aside(name) for name in names]) < 0.6
+    assert not any(word in name.lower() for name in names for word in ("protein", "naval", "wine"))
+
+
+def test_words_become_indicators_and_what_is_missing_the_median():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1.0, np.nan, 3.0], "word": ["a", "b", "a"], "same": [1, 1, 1]})
+    np.testing.assert_array_equal(tabular._numbers(frame), [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])

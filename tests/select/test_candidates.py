@@ -51,7 +51,7 @@ def test_classes_decide():
     assert set(three) == {c.name for c in CANDIDATES}
     assert not set(SINGLE_MAPS) & set(many)
     assert "structured matrix scaling" in many
-    assert most == ["uncalibrated", "temperature scaling", "ensemble temperature scaling", "structured vector scaling"]
+    assert most == ["uncalibrated", "class rates", "temperature scaling", "ensemble temperature scaling", "structured vector scaling"]
 
 
 def test_cheapest_first():
@@ -67,7 +67,7 @@ def test_names_keep_only_those_and_the_uncalibrated():
 
 def test_the_dearest_are_dropped_until_the_costs_fit():
     within = candidates_for(5000, 10, max_cost=5.0)
-    assert [c.name for c in within][:2] == ["uncalibrated", "temperature scaling"]
+    assert [c.name for c in within][:3] == ["uncalibrated", "class rates", "temperature scaling"]
     every = candidates_for(5000, 10)
     assert within == every[: len(within)]
     assert sum(c.cost for c in within) <= 5.0 < sum(c.cost for c in every[: len(within) + 1])

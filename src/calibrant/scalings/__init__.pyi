@@ -1,5 +1,6 @@
 from calibrant.scalings.award_temperature import AwardTemperature as AwardTemperature
 from calibrant.scalings.category_temperature import CategoryTemperature as CategoryTemperature
+from calibrant.scalings.class_rates import ClassRates as ClassRates
 from calibrant.scalings.dirichlet import DirichletCalibration as DirichletCalibration
 from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling as EnsembleMatrixScaling
 from calibrant.scalings.ensemble_temperature import EnsembleTemperature as EnsembleTemperature

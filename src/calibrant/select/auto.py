@@ -17,6 +17,7 @@ from calibrant.folds.out_of_fold import fit_clone, out_of_fold
 from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.evidence import LEAST_ROWS, score_difference
+from calibrant.select.trust import beside_nothing, trusted_share
 
 __all__ = ["AutoCalibrator"]
 
@@ -53,8 +54,8 @@ class AutoCalibrator(Calibrator):
     (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot tell apart share the weight. Doing
     nothing has half of the prior :math:`\pi` and the others an equal share of the rest, so that few rows, on which one candidate out of
     many looks good by chance, leave the predictions nearly as they are. The convex combination of candidates with the best out-of-fold
-    score, their stack, is weighed as one more. The average is used only if its out-of-fold score is no worse than that of the
-    uncalibrated predictions; its members are fitted on all rows.
+    score, their stack, is weighed as one more. A gain of z standard errors out of fold earns the average the share
+    :math:`z^4 / (z^4 + (19 / \sqrt n)^4)`, the uncalibrated predictions the rest. Its members are fitted on all rows.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class AutoCalibrator(Calibrator):
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
     score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
     gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
-    status_ : "pooled", "identity: too few rows", "identity: one class only", or "identity: no evidence".
+    status_ : "pooled", "identity: too few rows", or "identity: no evidence".
 
     See Also
     --------
@@ -83,11 +84,12 @@ class AutoCalibrator(Calibrator):
 
     Notes
     -----
-    Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data,
-    and none at all under a shift. Below 20 rows, or with one class only, it returns the predictions as they are and says so. The comparison
-    with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few rows have not yet shown to
-    be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and row order change nothing; where
-    equal predictions have different labels, a row's weight is dealt out over the folds as so many rows would be.
+    Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
+    none at all under a shift. Below 20 rows it returns the predictions as they are; with one class only, it weighs the class rates alone
+    against them. The comparison with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few
+    rows have not yet shown to be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and row
+    order change nothing; where equal predictions have different labels, a row's weight is dealt out over the folds as so many rows would
+    be.
 
     References
     ----------
@@ -134,7 +136,7 @@ class AutoCalibrator(Calibrator):
         if min(self.n_fit_, len(record)) < LEAST_ROWS:
             return self._do_nothing(record, "too few rows")
         if (record.labels == record.labels[0]).all():
-            return self._do_nothing(record, "one class only")
+            names = {"class rates"}.intersection(names or {"class rates"})
         trials, notes = self._try(record, candidates_for(self.n_fit_, record.n_classes, names, self.max_cost))
         return self._choose(record, trials, notes)
 
@@ -183,19 +185,19 @@ class AutoCalibrator(Calibrator):
         pool = pool[kept] / pool[kept].sum()
         Q = linear_pool(pool, np.stack([trials[j].probabilities for j in kept]))
         gain, error = score_difference(identity.losses, self._losses(Q, record), weight)
-        self.uncalibrated_score_, self.score_ = means[0], means[0] - gain
+        self.uncalibrated_score_ = means[0]
         gain += (self._unknown(identity.probabilities, weight) - self._unknown(Q, weight)) / self.n_fit_
         self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
-        enough = gain > 0.0
-        if not enough:
-            kept, pool, self.score_ = [0], np.ones(1), means[0]
+        kept, pool = beside_nothing(kept, pool, trusted_share(gain, error, self.n_fit_), LEAST_WEIGHT)
+        Q = linear_pool(pool, np.stack([trials[j].probabilities for j in kept]))
+        self.score_ = float(np.average(self._losses(Q, record), weights=weight))
         self.weights_: np.ndarray = pool
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             self.members_: list[Calibrator] = [fit_clone(trials[j].candidate.make(), record) for j in kept]
         named = {trials[j].candidate.name: float(w) for j, w in zip(kept, pool, strict=True)}
         self.table_: list[dict[str, Any]] = _table(trials, means, weight, named, notes)
-        self.status_ = "pooled" if enough else "identity: no evidence"
+        self.status_ = "identity: no evidence" if kept == [0] else "pooled"
 
     def _pool(self, trials, record):
         """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""

@@ -9,6 +9,8 @@ from calibrant.maps.centered_isotonic import CenteredIsotonic
 from calibrant.maps.platt import Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
+from calibrant.maps.venn_abers import VennAbers
+from calibrant.scalings.class_rates import ClassRates
 from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling
 from calibrant.scalings.ensemble_temperature import EnsembleTemperature
 from calibrant.scalings.identity import Identity
@@ -44,6 +46,7 @@ class Candidate:
 
 CANDIDATES = (
     Candidate("uncalibrated", Identity, 0.0),
+    Candidate("class rates", ClassRates, 0.1),
     Candidate("temperature scaling", TemperatureScaling, 1.0),
     Candidate("ensemble temperature scaling", EnsembleTemperature, 2.0, classes=(3, float("inf"))),
     Candidate("structured vector scaling", StructuredVectorScaling, 3.0),
@@ -55,7 +58,8 @@ CANDIDATES = (
     Candidate("beta calibration", lambda: OneVsRest(Beta()), 6.0, 100.0, (2, 40)),
     Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 100.0, (2, 40)),
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
-    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 2000.0, (2, 40)),
+    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
+    Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )
 
 

@@ -1,0 +1,61 @@
+"""How frequent each class is, whatever the model says."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
+from calibrant.predictions import Inputs
+
+__all__ = ["ClassRates"]
+
+
+class ClassRates(Calibrator):
+    r"""Give every row the class frequencies of the calibration set, a little towards equal ones.
+
+    .. math:: Q_{ik} = \frac{n_k + 1/2}{n + K/2}
+
+    the mean of the posterior of Jeffreys' prior, so that a class not seen yet keeps a probability.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    rates_ : (K,)
+
+    See Also
+    --------
+    Identity : believes the model, as this one believes the frequencies.
+    ClassRate : the rate of correct predictions, one for each predicted class.
+
+    Notes
+    -----
+    The other baseline of a comparison: a model that does not beat it has nothing to say of single rows. ``AutoCalibrator`` weighs it
+    among its candidates, which helps where one class, or nearly one, is all that the calibration set has. Never use it alone for
+    decisions about rows: it ranks none.
+
+    Examples
+    --------
+    >>> ClassRates().fit([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], [0, 0, 0]).predict_proba([[0.1, 0.9]]).tolist()
+    [[0.875, 0.125]]
+    """
+
+    tags: ClassVar[Tags] = Tags(label="class rates")
+
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes = classes
+
+    def _fit(self, record):
+        counts = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 0.5
+        self.rates_: np.ndarray = counts / counts.sum()
+
+    def _predict_proba(self, record):
+        return np.tile(self.rates_, (len(record), 1))
