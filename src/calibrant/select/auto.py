@@ -88,8 +88,7 @@ class AutoCalibrator(Calibrator):
     none at all under a shift. Below 20 rows it returns the predictions as they are; with one class only, it weighs the class rates alone
     against them. The comparison with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few
     rows have not yet shown to be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and row
-    order change nothing; where equal predictions have different labels, a row's weight is dealt out over the folds as so many rows would
-    be.
+    order change nothing; where equal predictions differ in label, a row's weight is dealt out over the folds as so many rows would be.
 
     References
     ----------
