@@ -41,7 +41,8 @@ class IsotonicCurveDisplay:
 
     Notes
     -----
-    What leaves the band around the diagonal is miscalibration that chance does not explain, wherever the bins of other diagrams lie.
+    What leaves the band around the diagonal is miscalibration that chance does not explain, wherever the bins of other diagrams lie. The
+    curve can only rise: it warns where the outcomes seem to fall as the score rises.
 
     References
     ----------

@@ -4,6 +4,8 @@ from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.comparison import Comparison as Comparison
 from calibrant.metrics.comparison import compare as compare
 from calibrant.metrics.curves.confidence_histogram import confidence_histogram as confidence_histogram
+from calibrant.metrics.curves.corp_state import CorpState as CorpState
+from calibrant.metrics.curves.corp_state import corp_state as corp_state
 from calibrant.metrics.curves.decision_curve import decision_curve as decision_curve
 from calibrant.metrics.curves.gain_curve import gain_curve as gain_curve
 from calibrant.metrics.curves.interval_curve import interval_curve as interval_curve

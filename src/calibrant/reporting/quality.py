@@ -10,7 +10,8 @@ from calibrant.contracts.columns import Known
 from calibrant.reporting.copies import copied_share
 
 if TYPE_CHECKING:
-    from calibrant.reporting.states import Distinct, Seen
+    from calibrant._kernels.distinct import Distinct
+    from calibrant.reporting.states import Seen
 
 __all__ = ["ClassQuality", "Shift", "distribution_shift", "quality"]
 

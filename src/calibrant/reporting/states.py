@@ -25,62 +25,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_mass_parts, equal_width_index, grouped_sums
+from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant._kernels.distinct import Cut, Distinct
 from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums
 
 if TYPE_CHECKING:
     from calibrant.predictions import Predictions
 
-__all__ = ["BIN_COUNTS", "Counts", "Cut", "Distinct", "Seen"]
+__all__ = ["BIN_COUNTS", "Counts", "Seen"]
 
 #: What the slider of the page can show, beside the number asked for; histograms have 20 bins.
 BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
 #: Classes whose curves are drawn: a page of a thousand would help nobody.
 DRAWN_CLASSES = 12
 CLASS_BINS = 10
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Bins of equal weight, which keep equal values together: the bin of each distinct value, (m,), and the ends of the bins."""
-
-    values: np.ndarray
-    part: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.lower)
-
-    def index(self, values: np.ndarray) -> np.ndarray:
-        """The bin of each row, (n,)."""
-        return self.part[np.searchsorted(self.values, values)]
-
-
-@dataclass(frozen=True)
-class Distinct:
-    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c columns."""
-
-    values: np.ndarray
-    sums: np.ndarray
-
-    @classmethod
-    def of(cls, values: np.ndarray, columns: Sequence[np.ndarray] = (), weight: np.ndarray | None = None) -> "Distinct":
-        """Of rows, (n,) each."""
-        unique, inverse = np.unique(values, return_inverse=True)
-        return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
-
-    def __add__(self, other: "Distinct") -> "Distinct":
-        unique, inverse = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
-        sums = np.zeros((len(unique), self.sums.shape[1]))
-        np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
-        return Distinct(unique, sums)
-
-    def cut(self, n_bins: int) -> Cut:
-        """At most ``n_bins`` bins of equal weight."""
-        part = equal_mass_parts(self.sums[:, 0], n_bins)
-        first = np.flatnonzero(np.diff(part, prepend=-1))
-        return Cut(self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1])
 
 
 @dataclass(frozen=True)

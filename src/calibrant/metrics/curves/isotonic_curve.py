@@ -12,10 +12,15 @@ from calibrant._kernels.simulated_limits import draw_hits
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
+from calibrant.errors import warn
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["IsotonicCurve", "isotonic_band", "isotonic_curve", "isotonic_fit"]
+__all__ = ["IsotonicCurve", "isotonic_band", "isotonic_curve", "isotonic_curve_of", "isotonic_fit", "largest_dip"]
+
+#: The 95 % point of the largest dip of a constant truth, which of all rising truths dips most: that of Brownian motion over its greatest
+#: convex minorant.
+LARGE_DIP = 1.47
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,26 @@ class IsotonicCurve(Record):
 
 def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
     score, hit = target_pair(record, target)
-    unique, mass, mean = pool_ties(score, hit, record.weights)
-    band = isotonic_band(score, record.weights, level, n_draws, random_state) if n_draws else np.full((2, len(unique)), np.nan)
-    return IsotonicCurve(unique, mass, isotonic_fit(mean, mass), *band)
+    pooled = pool_ties(score, hit, record.weights)
+    band = isotonic_band(score, record.weights, level, n_draws, random_state) if n_draws else np.full((2, len(pooled[0])), np.nan)
+    return isotonic_curve_of(*pooled, band)
+
+
+def isotonic_curve_of(score: np.ndarray, mass: np.ndarray, mean: np.ndarray, band: np.ndarray) -> IsotonicCurve:
+    """The curve of distinct scores, ascending, their weights and mean outcomes, (m,) each; warns where the truth seems to fall."""
+    fit = isotonic_fit(mean, mass)
+    if (dip := largest_dip(mean, mass, fit)) > LARGE_DIP:
+        warn(
+            f"the outcomes seem to fall somewhere as the score rises (a dip of {dip:.2f}; 5 of 100 rising truths show {LARGE_DIP}), which "
+            "an isotonic curve cannot follow: what it calls miscalibration and discrimination is biased; see smooth_curve or loess_curve."
+        )
+    return IsotonicCurve(score, mass, fit, *band)
+
+
+def largest_dip(mean: np.ndarray, mass: np.ndarray, fit: np.ndarray) -> float:
+    """How far the cumulated outcomes rise above those of their increasing fit, in standard deviations of their sum."""
+    variance = mass @ (fit * (1.0 - fit))
+    return float(np.cumsum(mass * (mean - fit)).max() / np.sqrt(variance)) if variance > 0.0 else 0.0
 
 
 def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -84,15 +106,19 @@ def isotonic_curve(
     See Also
     --------
     IsotonicCurveDisplay : draws it.
+    corp_state : the same over parts.
     reliability_curve, smooth_curve, loess_curve : in bins, by a kernel, or by local regression.
 
     Notes
     -----
-    The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as miscalibration.
+    The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as miscalibration. It can only rise. Where
+    the truth falls it is biased, and it warns when the cumulated outcomes go farther above those of the fit than 5 of 100 rising truths
+    would let them (a constant truth; fewer for others).
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021. Durot, "A
+    Kolmogorov-type test for monotonicity of regression", Statistics and Probability Letters 2003.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs
 
-__all__ = ["ScoreDecomposition", "brier_decomposition", "corp", "log_loss_decomposition"]
+__all__ = ["ScoreDecomposition", "brier_decomposition", "corp", "corp_of", "log_loss_decomposition"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,11 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
 
 def corp(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, kind: str) -> tuple[float, float, float, float]:
     """(score, miscalibration, discrimination, uncertainty) of the "brier" score or the "log_loss"."""
-    unique, mass, mean = pool_ties(score, hit, weight)
+    return corp_of(*pool_ties(score, hit, weight), kind)
+
+
+def corp_of(unique: np.ndarray, mass: np.ndarray, mean: np.ndarray, kind: str) -> tuple[float, float, float, float]:
+    """The same of distinct scores, ascending, their weights and mean outcomes, (m,) each."""
     first, last, value, _ = pooled_blocks(mean, mass)
     fitted = np.repeat(value, last - first + 1)
     loss = _brier if kind == "brier" else _log

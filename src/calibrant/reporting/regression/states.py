@@ -24,6 +24,7 @@ from operator import add
 import numpy as np
 
 from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.distinct import Cut, Distinct
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.curves.interval_curve import interval_sums
@@ -31,7 +32,6 @@ from calibrant.metrics.regression.interval_calibration_error import interval_cal
 from calibrant.metrics.regression.interval_coverage import interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width
 from calibrant.metrics.regression.pit_test import pit_sums
-from calibrant.reporting.states import Cut, Distinct
 
 __all__ = ["LEVELS", "ForecastCounts", "ForecastSeen"]
 
