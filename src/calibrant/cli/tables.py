@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from typing import Any
 
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calibrant.cli.wording import shown
+from calibrant.reporting.rounded import rounded
 
 __all__ = ["as_text", "console", "own_words", "print_summary", "progress", "with_interval", "working"]
 
@@ -55,27 +56,30 @@ def _metrics_table(title, rows, summary):
         table.add_column("change", justify="right")
         table.add_column("")
     # Error bars have units of their own, however small or large.
-    digits = ".4f" if summary["task"] == "classification" else ".4g"
+    written = rounded if summary["task"] == "classification" else _four_digits
     for row in rows:
-        cells = [row["name"], with_interval(row["before"], digits=digits)]
+        cells = [row["name"], with_interval(row["before"], written=written)]
         if after and row["after"] is None:
             cells += ["–", "–", ""]
         elif after:
-            cells += [with_interval(row["after"], digits=digits), with_interval(row["change"], "+", digits), _meaning(row, method)]
+            cells += [with_interval(row["after"], written=written), with_interval(row["change"], "+", written), _meaning(row, method)]
         table.add_row(*cells)
     return table
 
 
-def with_interval(found: dict[str, Any], sign: str = "", digits: str = ".4f") -> str:
+def with_interval(found: dict[str, Any], sign: str = "", written: Callable[[float, str], str] = rounded) -> str:
     """Value and interval, on one line."""
     if found["value"] is None:
         return "–"
-    sign += digits
     if found["low"] is None and found["high"] is None:
-        return f"{found['value']:{sign}}"
+        return written(found["value"], sign)
     # An end that is not finite is left out of the summary.
-    low, high = ("–" if found[end] is None else f"{found[end]:{sign}}" for end in ("low", "high"))
-    return f"{found['value']:{sign}} \\[{low}, {high}]"
+    low, high = ("–" if found[end] is None else written(found[end], sign) for end in ("low", "high"))
+    return f"{written(found['value'], sign)} \\[{low}, {high}]"
+
+
+def _four_digits(value, sign):
+    return f"{value:{sign}.4g}"
 
 
 def _meaning(row, method):

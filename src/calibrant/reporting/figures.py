@@ -40,9 +40,19 @@ def _reliability(key, when, curve):
 
 
 def reliability_figure(
-    key: str, title: str, curve: Any, display: Any, size: tuple[float, float], said: str = "confidence", seen: str = "accuracy"
+    key: str,
+    title: str,
+    curve: Any,
+    display: Any,
+    size: tuple[float, float],
+    said: str = "confidence",
+    seen: str = "accuracy",
+    drawn: str = ", and the number of rows in each",
 ) -> dict[str, Any]:
-    """A reliability curve as a figure of the page, with the gap that counts most in words; ``said`` and ``seen`` name what it compares."""
+    """A reliability curve as a figure of the page, with the gap that counts most in words.
+
+    ``said`` and ``seen`` name what it compares, ``drawn`` what is seen beside the bins.
+    """
     gap = curve.confidence - curve.accuracy
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     side = "below" if gap[worst] > 0 else "above"
@@ -51,7 +61,7 @@ def reliability_figure(
         for c, a, low, high, n in zip(curve.confidence, curve.accuracy, curve.low, curve.high, curve.n, strict=True)
     ]
     words = (
-        f"{seen.capitalize()} against {said} in {len(gap)} bins, with intervals, and the number of rows in each. The gap that counts most: "
+        f"{seen.capitalize()} against {said} in {len(gap)} bins, with intervals{drawn}. The gap that counts most: "
         f"at {said} {curve.confidence[worst]:.3f} the {seen} is {curve.accuracy[worst]:.3f}, {side} the diagonal "
         f"({curve.n[worst]:,.0f} rows)."
     )
@@ -69,7 +79,7 @@ def _logit(summary):
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
     curve, title = made(SimpleNamespace, summary["equal_mass"][when]), f"On the logit scale, {when_words(when, summary)}"
-    return reliability_figure("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7))
+    return reliability_figure("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7), drawn="")
 
 
 class _OnLogits:

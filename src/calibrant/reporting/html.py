@@ -11,6 +11,7 @@ from calibrant.reporting import page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import COMPARED
 from calibrant.reporting.regression import page as regression_page
+from calibrant.reporting.rounded import rounded
 
 __all__ = ["render"]
 
@@ -55,12 +56,12 @@ def _trusted(text):
     return import_extra("markupsafe", "an HTML report", "report").Markup(text)
 
 
-def _number(value):
-    return "–" if value is None else f"{value:.4f}"
+def _number(value, sign=""):
+    return rounded(value, sign).replace("-", "−")
 
 
 def _signed(value):
-    return "–" if value is None else f"{value:+.4f}".replace("-", "−")
+    return _number(value, "+")
 
 
 def _percent(value):

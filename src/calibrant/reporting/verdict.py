@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
 
 __all__ = ["about_calibration", "about_model", "advised", "verdict"]
@@ -31,7 +32,7 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     moved = ""
     if calibration in WORDS:
         loss, ece = scores["log_loss"], scores["ece"]
-        moved = f"log loss {loss.before.value:.4f} to {loss.after.value:.4f}, ECE to {ece.after.value:.4f}"
+        moved = f"log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to {rounded(ece.after.value)}"
     said = _about_model(model, chance, quality) + about_calibration(calibration, WORDS, method, moved, evaluation)
     return Verdict(said, model, calibration)
 
@@ -67,6 +68,6 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
 def _about_model(model, chance, quality):
     says = f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the time"
     if model == "calibrated":
-        return f"No miscalibration of the model can be told from chance: {says}, with an ECE of {chance.observed:.4f}"
+        return f"No miscalibration of the model can be told from chance: {says}, with an ECE of {rounded(chance.observed)}"
     named = "miscalibrated, too sure in places and not enough in others" if model == "miscalibrated" else model
-    return f"The model is {named}: {says}, with an ECE of {chance.observed:.4f} where chance explains {chance.high:.4f}"
+    return f"The model is {named}: {says}, with an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"

@@ -1,13 +1,20 @@
 """The report on the risk of an event."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.compare.scores import Measure, score_table
 from calibrant.errors import InputError
+from calibrant.predictions import read
+from calibrant.reporting.chance import chance_error
 from calibrant.reporting.event.task import gaps
-from calibrant.reporting.event.verdict import share
+from calibrant.reporting.event.verdict import share, verdict
+from calibrant.reporting.rounded import rounded
+from calibrant.reporting.states import Seen
 
 
 def log(n=3000, seed=0):
@@ -56,6 +63,41 @@ def test_the_verdict_speaks_of_risk(said):
     assert sentence.startswith(f"The model says {share(quality['risk'])} on average where {share(quality['rate'])} happened")
     assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in sentence
     assert sentence.endswith("use it.")
+
+
+def score(value, low, high):
+    return SimpleNamespace(before=SimpleNamespace(value=value, low=low, high=high))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "slope", "risk", "model", "words"),
+    [
+        ((1.2, 1.1, 1.31), (1.0, 0.9, 1.1), 0.0020, "underestimates", "underestimates by 0.04 points, with an O/E of 1.200 [1.100, 1.310]"),
+        ((0.8, 0.7, 0.9), (1.0, 0.9, 1.1), 0.0030, "overestimates", "with an O/E of 0.800"),
+        ((1.0, 0.9, 1.1), (0.5, 0.4, 0.6), 0.0024, "miscalibrated", "too low in others: a calibration slope of 0.500 [0.400, 0.600]"),
+        ((1.0, 0.9, 1.1), (0.91, 0.83, 0.99), 0.0024, "calibrated", "No miscalibration"),
+        ((0.0, None, None), (None, None, None), 0.0024, "calibrated", "No miscalibration"),
+    ],
+)
+def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(ratio, slope, risk, model, words):
+    scores = {"observed_expected_ratio": score(*ratio), "calibration_slope": score(*slope), "log_loss": None, "event_ece": None}
+    chance, quality = SimpleNamespace(p_value=0.3, observed=0.0004, high=0.0005), SimpleNamespace(risk=risk, rate=0.0024)
+    found = verdict(scores, chance, quality, "", "none")
+    assert found.model == model
+    assert words in found.sentence
+
+
+def test_honest_risks_are_seldom_accused():
+    measured = [Measure(one, 2) for one in (metrics.observed_expected_ratio, metrics.calibration_slope)]
+    accused = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        p = 1.0 / (1.0 + np.exp(1.0 - 1.3 * rng.standard_normal(500)))
+        record = read(p, (rng.random(500) < p).astype(int)).as_pair("event")
+        scores = {row.key: row for row in score_table(record, None, measured)} | {"log_loss": None, "event_ece": None}
+        chance = chance_error(Seen.of([record], 15, 0.95), n_resamples=100)
+        accused += verdict(scores, chance, SimpleNamespace(risk=0.3, rate=0.3), "", "none").model != "calibrated"
+    assert accused <= 15  # at most 5 + 3.3 %, and three standard errors
 
 
 def test_numbers_stated_twice_are_the_same(said, found):
@@ -147,3 +189,18 @@ def test_no_events_or_nothing_else_is_told(y):
     found = cb.report(y, np.column_stack([1 - p, p]), calibrator=cb.Identity(), n_resamples=0)
     assert "There are no" in " ".join(found.to_dict()["cautions"])
     assert "<h2" in found.to_html()
+
+
+def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_path):
+    rng = np.random.default_rng(3)
+    p = rng.beta(0.05, 100.0, 8000)
+    y = (rng.random(8000) < 1.8 * p).astype(int)
+    found = cb.report(y, p, calibrator=cb.VectorScaling(), n_resamples=20)
+    page = found.save(tmp_path / "rare.html").read_text("utf-8")
+    table = page[page.index("Table of metrics") : page.index("Can its risk be trusted?")]
+    small = [row["change"]["value"] for row in found.to_dict()["metrics"] if 1e-7 < abs(row["change"]["value"]) < 5e-4]
+    assert small
+    assert all(rounded(value, "+").replace("-", "−") in table for value in small)
+    caption = page[page.index('id="figure-smooth-before"') : page.index('id="figure-corp"')]
+    assert "and the number of rows in each" not in caption
+    assert "a loess curve with the 95 % band" in caption

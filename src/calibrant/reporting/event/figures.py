@@ -38,7 +38,8 @@ def _smooth(when, summary):
     smooth = made(CalibrationCurve, summary["loess"][when])
     display = ReliabilityDisplay(curve, target="event", scale="linear" if scale == "logit" else scale, smooth=smooth)
     title = f"Smooth, {when_words(when, summary)}"
-    return reliability_figure(f"smooth-{when}", title, curve, _Bare(display), (3.7, 3.7), "risk", "share that happened")
+    drawn = f", and a loess curve with the {100 * summary['level']:g} % band that holds all of it"
+    return reliability_figure(f"smooth-{when}", title, curve, _Bare(display), (3.7, 3.7), "risk", "share that happened", drawn)
 
 
 class _Bare:

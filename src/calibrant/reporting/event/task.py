@@ -30,8 +30,8 @@ METRICS = (
 )  # fmt: skip
 #: Key -> name.
 KEYS = {metric.key: metric.name for metric in METRICS}
-#: Rows of a group of the hero's bins at least, and events as well as rows without one among them.
-ENOUGH_ROWS, ENOUGH_EVENTS = 40, 8
+#: Rows of a group of the hero's bins at least, and events as well as rows without one among them: fewer zig-zag, whatever the model.
+ENOUGH_ROWS, ENOUGH_EVENTS = 100, 20
 #: Of the band of the smooth curve.
 LOESS_DRAWS = 400
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration, about_model, advised
 
@@ -9,6 +10,9 @@ __all__ = ["verdict"]
 
 #: From here on a mean is told as so many times too high or too low, below it in points.
 TIMES = 1.3
+#: Intervals are made so much wider before they accuse a model: there are three looks at each (Bonferroni, at 95 %).
+WIDER = 1.22
+SIDES = ("overestimates", "underestimates")
 WORDS = {
     "mixed": ("lowers the log loss but makes the risks less honest", ": try another method"),
     "use": ("improves it", ": use it"),
@@ -24,25 +28,47 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     parameters are those of :func:`calibrant.reporting.verdict.verdict`.
     """
     said, happened = quality.risk, quality.rate
-    model = about_model(chance, said - happened, ("overestimates", "underestimates"))
+    model, evidence = _model(scores, chance, said - happened)
     calibration = advised(scores["log_loss"], scores["event_ece"], evaluation)
     moved = ""
     if calibration in WORDS:
         loss, ratio = scores["log_loss"], scores["observed_expected_ratio"].after.value
         risk = "" if not ratio else f"it then says {share(happened / ratio)}; "
-        moved = f"{risk}log loss {loss.before.value:.4f} to {loss.after.value:.4f}"
-    sentence = _about(model, chance, said, happened) + about_calibration(calibration, WORDS, method, moved, evaluation)
+        moved = f"{risk}log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}"
+    sentence = _about(model, evidence, said, happened) + about_calibration(calibration, WORDS, method, moved, evaluation)
     return Verdict(sentence, model, calibration)
 
 
-def _about(model, chance, said, happened):
+def _model(scores, chance, gap):
+    """The model in a word, and the number that says it.
+
+    Where the ECE finds nothing, as bins see little of rare events, an interval of O/E or of the slope beside it may leave 1 out.
+    """
+    model = about_model(chance, gap, SIDES)
+    error = f"an ECE of {rounded(chance.observed)}"
+    if model != "calibrated":
+        return model, f"{error} where chance explains {rounded(chance.high)}"
+    ratio, slope = (scores[key].before for key in ("observed_expected_ratio", "calibration_slope"))
+    if _off(ratio):
+        return SIDES[ratio.value > 1.0], f"an O/E of {_limits(ratio)}"
+    return ("miscalibrated", f"a calibration slope of {_limits(slope)}") if _off(slope) else (model, error)
+
+
+def _off(one):
+    return one.low is not None and (one.value - 1.0 > WIDER * (one.value - one.low) or 1.0 - one.value > WIDER * (one.high - one.value))
+
+
+def _limits(one):
+    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
+
+
+def _about(model, evidence, said, happened):
     means = f"says {share(said)} on average where {share(happened)} happened"
-    error = f"an ECE of {chance.observed:.4f} where chance explains {chance.high:.4f}"
     if model == "calibrated":
-        return f"No miscalibration of the risks can be told from chance: the model {means}, with an ECE of {chance.observed:.4f}"
+        return f"No miscalibration of the risks can be told from chance: the model {means}, with {evidence}"
     if model == "miscalibrated":
-        return f"The model {means}, but is too high in places and too low in others: {error}"
-    return f"The model {means}: it {model} {_by(said, happened)}, with {error}"
+        return f"The model {means}, but is too high in places and too low in others: {evidence}"
+    return f"The model {means}: it {model} {_by(said, happened)}, with {evidence}"
 
 
 def _by(said, happened):
@@ -50,7 +76,8 @@ def _by(said, happened):
     if low > 0.0 and high / low >= TIMES:
         times = high / low
         return f"{times:.0f}-fold" if times >= 9.5 else f"{times:.1f}-fold"
-    return f"by {100.0 * (high - low):.1f} points"
+    points = 100.0 * (high - low)
+    return f"by {points:.1f} points" if points >= 1.0 else f"by {points:.2g} points"
 
 
 def share(value: float) -> str:
