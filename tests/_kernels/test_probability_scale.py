@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.probability_scale import probability_grid, probability_scale, scale_ends
+from calibrant._kernels.probability_scale import probability_grid, probability_scale, probability_ticks, scale_ends
 
 
 def drawn(a, b, n=4000):
@@ -39,3 +39,18 @@ def test_a_grid_has_both_ends(scale):
     grid = probability_grid(scale, 0.01, 0.99, 7)
     assert (len(grid), grid[0], grid[-1]) == (7, pytest.approx(0.01), pytest.approx(0.99))
     assert (np.diff(grid) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("scale", "low", "high", "ticks"),
+    [
+        ("linear", 0.0, 1.0, [0.0, 0.25, 0.5, 0.75, 1.0]),
+        ("log", 0.01, 1.0, [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]),
+        ("log", 1e-4, 1.0, [1e-4, 1e-3, 1e-2, 0.1, 1.0]),
+        ("log", 1e-12 * (1 + 1e-12), 1e-9, [1e-12, 1e-11, 1e-10, 1e-9]),
+        ("logit", 1e-3, 1.0 - 1e-3, [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999]),
+        ("logit", 1e-5, 1.0 - 1e-5, [1e-5, 0.001, 0.1, 0.5, 0.9, 0.999, 0.99999]),
+    ],
+)
+def test_a_handful_of_ticks(scale, low, high, ticks):
+    assert probability_ticks(scale, low, high) == ticks

@@ -3,13 +3,21 @@
 import numpy as np
 from scipy.special import expit, logit
 
-__all__ = ["probability_grid", "probability_scale", "scale_ends"]
+__all__ = ["probability_grid", "probability_scale", "probability_ticks", "scale_ends"]
 
 #: Nearer to 0 or 1 than this nothing is drawn on a logit axis, nor on a logarithmic one unless the event itself is that rare.
 NEAREST = 1e-5
 FAR_BELOW = 1e-3
 #: An event in fewer rows than this is rare, and a risk nearer to 0 or 1 than this near an end.
 RARE = 0.05
+TICKS: dict[str, tuple[float, ...]] = {
+    "linear": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "log": tuple(float(f"{m}e{k}") for k in range(-12, 1) for m in (1, 2, 5)),
+    "logit": (0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999),
+}
+SPARSE = (0.00001, 0.001, 0.1, 0.5, 0.9, 0.999, 0.99999)
+#: More ticks than this are thinned: to powers of ten, or to every other one from the middle.
+MANY = 7
 
 
 def probability_scale(score, share, weight):
@@ -33,6 +41,14 @@ def scale_ends(scale, score, rate):
     floor = min(NEAREST, FAR_BELOW * rate) if scale == "log" and rate > 0.0 else NEAREST
     low = 10.0 ** np.floor(np.log10(max(nearest, floor)) + 1e-9)
     return low, (1.0 - low if scale == "logit" else 1.0)
+
+
+def probability_ticks(scale, low, high):
+    """The values from low to high that get a tick, a handful."""
+    ticks = [tick for tick in TICKS[scale] if low * (1.0 - 1e-9) <= tick <= high * (1.0 + 1e-9)]
+    if len(ticks) <= MANY:
+        return ticks
+    return [tick for tick in ticks if (f"{tick:e}".startswith("1.0") if scale == "log" else tick in SPARSE)]
 
 
 def probability_grid(scale, low, high, count):

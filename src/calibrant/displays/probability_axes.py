@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant._kernels.probability_scale import NEAREST, probability_scale, scale_ends
+from calibrant._kernels.probability_scale import NEAREST, probability_scale, probability_ticks, scale_ends
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["chosen_scale", "inside_axes", "scale_axes", "shown_edges"]
-
-TICKS: dict[str, tuple[float, ...]] = {
-    "log": tuple(round(m * 10.0**k, 12) for k in range(-9, 1) for m in (1, 2, 5)),
-    "logit": (0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999),
-}
-SPARSE = (0.00001, 0.001, 0.1, 0.5, 0.9, 0.999, 0.99999)
-#: More ticks than this are thinned: to powers of ten, or to every other one from the middle.
-MANY = 7
 
 
 def chosen_scale(scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray) -> str:
@@ -37,10 +29,7 @@ def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy
     for name in which:
         ax.set(**{f"{name}scale": scale, f"{name}lim": (low, high)})
         if scale != "linear":
-            ticks = [tick for tick in TICKS[scale] if low <= tick <= high]
-            if len(ticks) > MANY:
-                ticks = [tick for tick in ticks if (f"{tick:e}".startswith("1.0") if scale == "log" else tick in SPARSE)]
-            axis = getattr(ax, f"{name}axis")
+            axis, ticks = getattr(ax, f"{name}axis"), probability_ticks(scale, low, high)
             axis.set_ticks(ticks, [np.format_float_positional(tick, trim="-") if tick >= 1e-5 else f"{tick:g}" for tick in ticks])
             axis.set_ticks([], minor=True)
 

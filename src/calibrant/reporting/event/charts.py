@@ -4,18 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.probability_scale import probability_grid, scale_ends
+from calibrant._kernels.probability_scale import probability_grid, probability_ticks, scale_ends
 from calibrant.reporting.drawing import BOTTOM, LEFT, RIGHT, TOP, Axis, chart, point
 
 __all__ = ["hero"]
-
-TICKS = {
-    "linear": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "log": tuple(float(10.0**k) for k in range(-12, 1)),
-    "logit": (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999),
-}
-#: On a logit axis that reaches further out, where all of them would run into each other.
-FAR_TICKS = (1e-4, 0.01, 0.5, 0.99, 1.0 - 1e-4)
 
 
 def hero(summary: dict[str, Any]) -> dict[str, Any]:
@@ -24,15 +16,11 @@ def hero(summary: dict[str, Any]) -> dict[str, Any]:
     curves = [part for part in summary["binned"].values() if part is not None]
     said = np.concatenate([part[bins]["curve"]["confidence"] for part in curves for bins in part])
     ends = scale_ends(name, said, summary["quality"]["rate"])
-    x, y = (Axis(*ends, *span, _ticks(name, *ends), name) for span in ((LEFT, RIGHT), (BOTTOM, TOP)))
+    ticks = tuple(probability_ticks(name, *ends))
+    x, y = (Axis(*ends, *span, ticks, name) for span in ((LEFT, RIGHT), (BOTTOM, TOP)))
     states = [{"bins": int(bins), "text": f"{bins} groups of equal size", "series": _series(summary, bins, x, y)} for bins in curves[0]]
     start = next(i for i, state in enumerate(states) if state["bins"] == summary["bins"])
     return {"reliability": _reliability(summary, x, y, states, start), "spread": _spread(summary, name, x)}
-
-
-def _ticks(name, low, high):
-    ticks = FAR_TICKS if name == "logit" and low < 0.5 * TICKS[name][0] else TICKS[name]
-    return tuple(tick for tick in ticks if low * (1.0 - 1e-9) <= tick <= high)
 
 
 def _series(summary, bins, x, y):
