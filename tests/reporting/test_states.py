@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant._kernels.probability_scale import probability_scale
 from calibrant.contracts.columns import plain
 from calibrant.predictions import read
 from calibrant.reporting import curves
@@ -15,7 +16,7 @@ from calibrant.reporting.chance import chance_error
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.quality import quality
 from calibrant.reporting.regions import by_region, confidence_gaps
-from calibrant.reporting.states import Distinct, Seen
+from calibrant.reporting.states import Counts, Distinct, Seen
 
 
 def sections(seen):
@@ -94,3 +95,30 @@ def test_distinct_values_are_counted_once():
     assert cut.lower.tolist() == [0.1, 0.3]
     assert cut.upper.tolist() == [0.2, 0.3]
     assert cut.index(values).tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_what_of_an_event_follows_from_its_distinct_risks(weighted):
+    """To the bit without weights, whose sums are whole numbers."""
+    rng = np.random.default_rng(1)
+    p = np.concatenate([rng.beta(0.4, 9, 500), np.repeat([0.0, 0.05, 0.3, 1.0], 60)])
+    y = (rng.random(len(p)) < p).astype(int)
+    record = read(p, y, sample_weight=rng.random(len(p)) if weighted else None).as_pair("event")
+    parts = [record.take(slice(*ends)) for ends in ((0, 100), (100, 101), (101, len(p)))]
+    counts, merged = Counts.of(record, 15), reduce(add, (Counts.of(part, 15) for part in parts))
+    costs = {"cost_false_positive": 1.0, "cost_false_negative": 7.0}
+
+    def said(rows):
+        return {
+            "decision": metrics.decision_curve.of(rows).to_dict(), "gain": metrics.gain_curve.of(rows).to_dict(),
+            "thresholds": metrics.threshold_table.of(rows, **costs).to_dict(),
+            "distribution": [metrics.risk_distribution.of(rows, scale=scale).to_dict() for scale in ("linear", "log", "logit", "auto")],
+            "scale": probability_scale(rows.confidence, rows.correct, rows.weights),
+        }  # fmt: skip
+
+    assert len(counts.pairs) < len(record)
+    same(said(merged.pairs), said(counts.pairs))
+    if weighted:
+        same(said(counts.pairs), said(record))
+    else:
+        assert said(merged.pairs) == said(record)

@@ -10,7 +10,6 @@ from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, curve_of_sums
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_curve
-from calibrant.predictions import Predictions
 from calibrant.reporting.states import Counts, Seen
 
 __all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "risk"]
@@ -98,9 +97,9 @@ def risk(counts: Counts, level: float) -> RiskCoverageCurve:
     return risk_curve(counts.confidence.values[::-1], n, wrong, level).thinned(POINTS)
 
 
-def gain(rows: Predictions, level: float) -> GainCurve | None:
+def gain(counts: Counts, level: float) -> GainCurve | None:
     """The share of the events found among the highest risks, for up to 120 shares; None without events."""
-    return gain_curve.of(rows, level=level).thinned(POINTS) if rows.correct.any() else None
+    return gain_curve.of(counts.pairs, level=level).thinned(POINTS) if counts.total[1] > 0.0 else None
 
 
 def confusion(counts: Counts) -> Confusion:

@@ -4,13 +4,15 @@
 read                                          by
 ============================================  ==================================================================================
 ``Counts``, first pass: fixed bins, distinct  data's quality, cautions, reliability at every number of bins, its error and bound,
-confidences, classes, confusions              histograms, the isotonic curve, risk and coverage, classes, confusions
+confidences, classes, confusions              histograms, the isotonic curve, risk and coverage, classes, confusions; of an event the
+                                              scale of its axes, the distribution of the risk, decision curve, thresholds and gain
 ``Cuts`` and their sums, second pass: bins    reliability in equal mass and on the logit scale, regions, the curves of the classes
 cut where the first pass says                 drawn
 sums by group; a monitor's sums by bucket     groups; calibration over time
 states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
 rows, which do not add up                     copies among rows; draws: the band of the isotonic curve, error by chance, bootstraps
-                                              of scores; rankings; signals and curves of a calibrator; the calibration itself
+                                              of scores; rankings; signals and curves of a calibrator; the calibration itself; of an
+                                              event the smooth curve with its band, ICI and E90, and the metrics of the answer beside it
 ============================================  ==================================================================================
 
 The parts merged give the whole's counts exactly, and its sums to the order of summation. ``reporting.regression.states`` is the same for
@@ -19,18 +21,16 @@ forecasts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.distinct import Cut, Distinct
+from calibrant.predictions import Predictions
 from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums
-
-if TYPE_CHECKING:
-    from calibrant.predictions import Predictions
 
 __all__ = ["BIN_COUNTS", "Counts", "Seen"]
 
@@ -55,6 +55,7 @@ class Counts:
     labels : (K,) weight of each true class
     predicted : (K, 3) weight, right and confidence of each predicted class
     confusion : (K, K) weight by true and predicted class
+    resolution : of the confidences, the coarsest
     """
 
     classes: np.ndarray
@@ -65,9 +66,10 @@ class Counts:
     labels: np.ndarray
     predicted: np.ndarray
     confusion: np.ndarray
+    resolution: float
 
     @classmethod
-    def of(cls, record: "Predictions", n_bins: int) -> "Counts":
+    def of(cls, record: Predictions, n_bins: int) -> "Counts":
         """Of a record, or of a part of it."""
         score, hit, weight, K = record.confidence, record.correct, record.weight, record.n_classes
         bins = {count: _width_sums(record, count, score, hit) for count in sorted({*BIN_COUNTS, n_bins})}
@@ -76,12 +78,24 @@ class Counts:
             grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0], Distinct.of(score, [hit, 1.0 - hit], weight),
             grouped_sums(record.labels, K, [], weight)[:, 0], confidence_sums(record, record.predicted, K),
             grouped_sums(record.labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
+            record.resolution,
         )  # fmt: skip
 
     def __add__(self, other: "Counts") -> "Counts":
         sums = (getattr(self, name) + getattr(other, name) for name in ("tenths", "confidence", "labels", "predicted", "confusion"))
         bins = {count: sums + other.bins[count] for count, sums in self.bins.items()}
-        return Counts(self.classes, self.total + other.total, bins, *sums)
+        return Counts(self.classes, self.total + other.total, bins, *sums, resolution=max(self.resolution, other.resolution))
+
+    @cached_property
+    def pairs(self) -> Predictions:
+        """The rows by distinct confidence and whether they are right, with their weights: yes and no, in as few rows as that takes."""
+        _, right, wrong = self.confidence.sums.T
+        score, hit, weight = np.tile(self.confidence.values, 2), np.repeat([1, 0], len(right)), np.concatenate([right, wrong])
+        kept = weight > 0.0
+        return Predictions(
+            values=np.column_stack([1.0 - score, score])[kept], kind="probability", classes=np.arange(2), labels=hit[kept],
+            weight=weight[kept], resolution=self.resolution, own=np.ones(int(kept.sum()), dtype=np.intp),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,7 @@ class Seen:
     class_sums: np.ndarray
 
     @classmethod
-    def of(cls, parts: "Sequence[Predictions]", n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":
+    def of(cls, parts: Sequence[Predictions], n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":
         """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said, ``rows`` the whole of several."""
         counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
         table, regions = class_table(counts, level), counts.confidence.cut(REGIONS)

@@ -103,17 +103,17 @@ class Sections:
 
 
 def _sections(found, asked, used):
-    before, shown, whole, level = found.before.rows, found.shown, found.whole.whole, asked.level
-    scale = probability_scale(before.confidence, before.correct, before.weights)
+    pairs, shown, whole, level = found.before.counts.pairs, found.shown, found.whole.whole, asked.level
+    scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
     return Sections(
         n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
         binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
-        distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.rows, scale=scale)),
+        distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)),
         loess=found.both(lambda seen: metrics.loess_curve.of(seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state)),
         corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
-        decision=found.both(lambda seen: metrics.decision_curve.of(seen.rows, level=level)),
-        gain=found.both(lambda seen: curves.gain(seen.rows, level)),
-        thresholds=metrics.threshold_table.of(shown.rows, **vars(asked.decisions), level=level),
+        decision=found.both(lambda seen: metrics.decision_curve.of(seen.counts.pairs, level=level)),
+        gain=found.both(lambda seen: curves.gain(seen.counts, level)),
+        thresholds=metrics.threshold_table.of(shown.counts.pairs, **vars(asked.decisions), level=level),
         regions=by_region(shown.regions, gaps(shown.region_sums, level)), answer=_answer(whole, asked),
         confidence=None, signals=[], latent=latent(used, whole.before, level),
     )  # fmt: skip
