@@ -44,7 +44,7 @@ def curves(seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_
     return Curves(
         _reliability(seen, n_bins, level, random_state), interval_curve_of_sums(counts.intervals, total, level),
         real_std_curve.of(seen.rows, n_bins=enough_bins(n_bins, total), band=level), pit_histogram_of_sums(counts.pit, total, level),
-        [_coverage(*each, level) for each in zip(LEVELS, counts.coverage, strict=True)],
+        [_coverage(*each, level) for each in zip(LEVELS, counts.coverage, counts.width, strict=True)],
     )  # fmt: skip
 
 
@@ -55,7 +55,6 @@ def _reliability(seen, n_bins, level, random_state):
     return RmseRmvCurve(n, np.sqrt(variance / n), np.sqrt(error / n), *band)
 
 
-def _coverage(claimed, totals, level):
-    held, width = totals
+def _coverage(claimed, held, width, level):
     low, high = interval_coverage.limits(held, level)
     return Coverage(claimed, float(interval_coverage.finalise(held)), float(low), float(high), float(interval_width.finalise(width)))

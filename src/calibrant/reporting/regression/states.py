@@ -59,7 +59,7 @@ class ForecastCounts:
     pit : (20,) weight by bin of F(y)
     intervals : (21,) weight by the first of the levels whose interval holds the outcome
     interval_error : totals of the interval calibration error
-    coverage : (4, 2, 3) totals of coverage and width at ``LEVELS``
+    coverage, width : (4, c) totals of these metrics at ``LEVELS``
     """
 
     farthest: float
@@ -71,6 +71,7 @@ class ForecastCounts:
     intervals: np.ndarray
     interval_error: np.ndarray
     coverage: np.ndarray
+    width: np.ndarray
 
     @classmethod
     def of(cls, record: ForecastRecord) -> "ForecastCounts":
@@ -78,14 +79,13 @@ class ForecastCounts:
         weight, error, z = record.weights, record.error, record.standardised
         values, index = np.unique(record.std, return_inverse=True)
         octave = np.floor(np.log2(record.std)).astype(np.intp) - LEAST_OCTAVE
-        metrics = [[one.with_options(level=level) for one in (interval_coverage, interval_width)] for level in LEVELS]
         return cls(
             float(np.abs(z).max()),
             np.array([weight.sum(), weight @ (np.abs(z) > FAR), weight @ np.square(z), weight @ np.square(error), weight @ error]),
             Distinct(values, np.column_stack([np.bincount(index, weights=weight), np.bincount(index)])),
             Distinct.of(record.mean, (), weight), np.bincount(octave, weights=weight, minlength=OCTAVES), pit_sums(record),
             interval_sums(record), interval_calibration_error.totals_of(record),
-            np.array([[one.totals_of(record) for one in pair] for pair in metrics]),
+            *(_at_levels(metric, record) for metric in (interval_coverage, interval_width)),
         )  # fmt: skip
 
     def __add__(self, other: "ForecastCounts") -> "ForecastCounts":
@@ -98,6 +98,10 @@ class ForecastCounts:
         rows = self.std.sums[:, 1].cumsum()
         middle = (rows[-1] - 1.0) // 2.0, rows[-1] // 2.0
         return float(self.std.values[np.searchsorted(rows, middle, side="right")].mean())
+
+
+def _at_levels(metric, record):
+    return np.array([metric.with_options(level=level).totals_of(record) for level in LEVELS])
 
 
 @dataclass(frozen=True)
