@@ -174,3 +174,22 @@ def test_slices_of_the_answer_take_text_labels(run, tmp_path):
             asked = *asked, "--classes", "good,bad"
         found = json.loads(run(*asked).stdout)["overall"]
         assert (found["log_loss"], found["accuracy"]) == pytest.approx(want)
+
+
+def test_what_the_labels_and_risks_hold_beside_the_expected_is_said(run, tmp_path):
+    y = np.resize(["bad", "Bad", "good", "unknown"], 60)
+    write(tmp_path / "f.jsonl", p=np.linspace(0.1, 0.9, 60), y=y)
+    asked = "--risk", "p", "--label", "y", "--positive", "bad"
+    said = run("evaluate", "f.jsonl", *asked).stderr
+    assert "f.jsonl has 3 labels beside 'bad', which all count as rows without the event: Bad, good, unknown." in said
+    write(tmp_path / "f.jsonl", p=np.linspace(0.1, 0.9, 60), y=np.where(y == "bad", "bad", "good"))
+    assert run("evaluate", "f.jsonl", *asked).stderr == ""
+    write(tmp_path / "f.jsonl", p=[0.5, None, 0.7], y=["bad", "good", "bad"])
+    said = run("evaluate", "f.jsonl", *asked, code=1).stderr
+    assert "f.jsonl: 'p' must hold a number in every row; row 1 is missing (1 such rows)" in said
+
+
+def test_a_class_of_several_is_asked_for_by_target(run, tmp_path):
+    np.savez(tmp_path / "f.npz", probabilities=np.full((6, 3), 1 / 3), labels=np.tile([0, 1, 2], 2))
+    assert "--target LABEL" in run("evaluate", "f.npz", "--positive", "2", code=1).stderr
+    assert "3 classes" in run("evaluate", "f.npz", "--target", "2").stdout

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from calibrant.cli.wording import few
-from calibrant.errors import InputError
+from calibrant.errors import InputError, warn
 from calibrant.frames.event_labels import NO_AND_YES, event_places
 from calibrant.labels import is_missing, places
 
@@ -31,6 +31,10 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
     rule, off, meant = UNITS[inputs]
     if values.dtype.kind not in "fiu":
         return values, inputs  # the door says what it is
+    none = np.flatnonzero(np.isnan(values))
+    if len(none):
+        missing = f"row {none[0]} is missing ({len(none)} such rows)"
+        raise InputError(f"{path}: {name!r} must hold a number in every row; {missing}; repair or drop those rows.")
     bad = np.flatnonzero(off(values))
     if len(bad):
         raise InputError(
@@ -61,6 +65,8 @@ def two_labels(labels: Sequence[Any], positive: str | None, path: Any) -> tuple[
     if len(others) == 1:
         return labels, [others[0], event]
     other = f"not {event}" if positive is not None else _partner(event)
+    if positive is not None:
+        warn(f"{path} has {len(others)} labels beside {event!r}, which all count as rows without the event: {few(others)}.")
     return np.array([event if label == event else other for label in listed], dtype=object), [other, event]
 
 

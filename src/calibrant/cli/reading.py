@@ -101,8 +101,10 @@ def _with_event(data, columns):
     """The file with its one column as risks, and the label of the event where it is known."""
     if data.values.ndim == 2:
         if columns.inputs is not None or (columns.positive is not None and data.values.shape[1] != 2):
-            said = "--inputs says what one column holds" if columns.inputs is not None else "--positive is for two classes"
-            raise InputError(f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one of them with --risk.")
+            of_one = columns.inputs is not None
+            said = "--inputs says what one column holds" if of_one else "--positive is for two classes"
+            other = "" if of_one else ", or ask for one class with --target LABEL"
+            raise InputError(f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one of them with --risk{other}.")
         return replace(data, event=event_of(data.own_classes, columns.positive, data.path)) if data.values.shape[1] == 2 else data
     name = data.names[0] if data.names else "values"
     values, inputs = as_risk(data.values, columns.inputs or data.inputs, name, data.path)
