@@ -11,17 +11,19 @@ from calibrant._kernels.softmax import log_softmax, softmax
 KNOTS = np.array([-4.0, -2.0, -0.5])
 
 
-def test_the_gradient_agrees_with_differences():
+@pytest.mark.parametrize("K", [2, 5])
+def test_the_derivatives_agree_with_differences(K):
     rng = np.random.default_rng(0)
-    z, y, weight = log_softmax(rng.normal(size=(80, 5)) * 2), rng.integers(0, 5, 80), rng.uniform(0.5, 2, 80)
+    z, y, weight = log_softmax(rng.normal(size=(80, K)) * 2), rng.integers(0, K, 80), rng.uniform(0.5, 2, 80)
     evaluate = slope_objective(z, y, weight, KNOTS, 0.1)
     slopes = rng.uniform(0.3, 2.0, 8)
-    value, gradient = evaluate(slopes)
+    value, gradient, hessian = evaluate(slopes)
     loss = -log_softmax(order_preserving_logits(slopes.reshape(2, 4), KNOTS, z))[np.arange(80), y]
     assert value == pytest.approx(np.average(loss, weights=weight) + 0.1 * ((slopes - 1) ** 2).sum(), rel=1e-12)
     for m in range(8):
         step = 1e-6 * np.eye(8)[m]
         assert (evaluate(slopes + step)[0] - evaluate(slopes - step)[0]) / 2e-6 == pytest.approx(gradient[m], abs=1e-7)
+        np.testing.assert_allclose((evaluate(slopes + step)[1] - evaluate(slopes - step)[1]) / 2e-6, hessian[m], atol=1e-7)
 
 
 def test_slopes_of_one_change_nothing():

@@ -8,8 +8,8 @@ from calibrant import metrics
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
 from calibrant.predictions import read
-from calibrant.select.auto import _canonical
 from calibrant.select.candidates import candidates_for
+from calibrant.select.held_out import canonical
 
 
 def planted(n, K, factor, shift=0.0, seed=0):
@@ -150,13 +150,13 @@ def test_equal_predictions_with_several_labels_are_in_several_folds():
 
 def test_heavy_rows_of_distinct_predictions_stay_whole():
     P, y = planted(60, 2, 2.0)
-    merged = _canonical(read(P, y, sample_weight=np.full(60, 7.0)))
-    assert len(merged) == 60
-    again = _canonical(read(np.vstack([P, P[:, ::-1]]), np.append(y, y), sample_weight=np.full(120, 7.0)))
-    assert len(again) == 120, "no prediction twice"
-    discrete = _canonical(read(np.vstack([P, P]), np.append(y, 1 - y), sample_weight=np.full(120, 7.0)))
-    assert len(discrete) == 7 * 120
-    assert discrete.weights.sum() == pytest.approx(7 * 120)
+    merged = canonical(read(P, y, sample_weight=np.full(60, 7.0)))
+    assert len(merged.row) == 60
+    again = canonical(read(np.vstack([P, P[:, ::-1]]), np.append(y, y), sample_weight=np.full(120, 7.0)))
+    assert len(again.row) == 120, "no prediction twice"
+    discrete = canonical(read(np.vstack([P, P]), np.append(y, 1 - y), sample_weight=np.full(120, 7.0)))
+    assert len(discrete.row) == 7 * 120
+    assert discrete.weight.sum() == pytest.approx(7 * 120)
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])

@@ -5,9 +5,16 @@ u_j = G_rest(z_j) for all but the top entry, and to G_rest(z_2) + G_top(z_1) - G
 Positive slopes keep the order within a row, and u is linear in the slopes.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from calibrant._kernels.logistic import logistic_derivatives
+from calibrant._kernels.threads import map_blocks, row_blocks
+
 __all__ = ["order_preserving_logits", "slope_objective"]
+
+BLOCK_ENTRIES = 32_768
 
 
 def order_preserving_logits(slopes, knots, z):
@@ -22,32 +29,106 @@ def order_preserving_logits(slopes, knots, z):
 
 
 def slope_objective(z, labels, weight, knots, ridge):
-    """``evaluate(slopes flat) -> (value, gradient)`` of the mean log loss plus ridge |slopes - 1|^2."""
+    """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge |slopes - 1|^2."""
     weight = weight / weight.sum()
-    top, rows, first, second = _leaders(z)
-    moved = z.copy()
-    moved[rows, top] = second
-    buckets = [_buckets(knots, v) for v in (moved, first, second)]
+    if z.shape[1] == 2:
+        return _two_classes(z, labels, weight, knots, ridge)
+    blocks = [_Block.of(z[rows], labels[rows], weight[rows], knots) for rows in row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))]
 
     def evaluate(flat):
-        slopes = flat.reshape(2, -1)
-        u = _integrate(slopes[1], knots, moved, buckets[0])
-        u[rows, top] += _integrate(slopes[0], knots, first, buckets[1]) - _integrate(slopes[0], knots, second, buckets[2])
-        u -= u[rows, top][:, None]
-        own = u[rows, labels]
-        np.exp(u, out=u)
-        total = u.sum(axis=1)
-        u *= (weight / total)[:, None]
-        u[rows, labels] -= weight
-        lead = u[rows, top]
-        gradient = np.stack([
-            _slope_sums(lead, first, buckets[1], knots) - _slope_sums(lead, second, buckets[2], knots),
-            _slope_sums(u, moved, buckets[0], knots),
-        ])  # fmt: skip
-        value = weight @ (np.log(total) - own) + ridge * ((slopes - 1.0) ** 2).sum()
-        return float(value), (gradient + 2.0 * ridge * (slopes - 1.0)).ravel()
+        parts = map_blocks(lambda block: block.derivatives(flat.reshape(2, -1), knots), blocks)
+        value, gradient, hessian = (sum(part[i] for part in parts) for i in range(3))
+        away = flat - 1.0
+        return float(value + ridge * away @ away), gradient + 2.0 * ridge * away, hessian + 2.0 * ridge * np.eye(len(flat))
 
     return evaluate
+
+
+def _two_classes(z, labels, weight, knots, ridge):
+    """The same, where only the lead of the top entry counts: a logistic regression of the top entry's being right."""
+    top, _, first, second = _leaders(z)
+    lead, hit = _features(first, knots) - _features(second, knots), (labels == top).astype(np.float64)
+    m = lead.shape[1]
+
+    def evaluate(flat):
+        loss, slope, curvature = logistic_derivatives(flat[:m], lead, hit, weight)
+        away, gradient, hessian = flat - 1.0, 2.0 * ridge * (flat - 1.0), 2.0 * ridge * np.eye(2 * m)
+        gradient[:m] += slope
+        hessian[:m, :m] += curvature
+        return loss + float(ridge * away @ away), gradient, hessian
+
+    return evaluate
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some rows, laid out class by class: what does not change with the slopes.
+
+    A logit is (lead of the top entry) @ (slopes of the top) + (features) @ (slopes of the others); the features of an entry, its derivative
+    in each slope, are those of its segment and the widths of the segments that it has crossed.
+    """
+
+    moved: np.ndarray
+    segment: np.ndarray
+    cell: np.ndarray
+    into: np.ndarray
+    lead: np.ndarray
+    second: np.ndarray
+    own: np.ndarray
+    top: np.ndarray
+    hit: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, z, labels, weight, knots):
+        top, rows, first, second = _leaders(z)
+        moved = np.array(z.T, order="C")
+        moved[top, rows] = second
+        segment = _buckets(knots, moved)
+        features = [_features(t, knots) for t in (first, second, moved[labels, rows])]
+        into = moved - _anchors(knots)[segment]
+        cell = segment * len(z) + rows
+        return cls(moved, segment, cell, into, features[0] - features[1], features[1], features[2], top, labels == top, labels, weight)
+
+    def derivatives(self, slopes, knots):
+        """(value, gradient, hessian) of the rows' share of the mean log loss."""
+        w, rows = self.weight, np.arange(len(self.weight))
+        u = _integrate(slopes[1], knots, self.moved, self.segment)
+        u[self.top, rows] += self.lead @ slopes[0]
+        u -= u[self.top, rows]
+        own = u[self.labels, rows]
+        np.exp(u, out=u)
+        total = u.sum(axis=0)
+        u /= total
+        first = u[self.top, rows]
+        mean, spread = self._moments(u, knots)
+        gradient = np.concatenate([(w * (first - self.hit)) @ self.lead, w @ (mean - self.own)])
+        centre = np.concatenate([first[:, None] * self.lead, mean], axis=1)
+        hessian = -(centre.T @ (w[:, None] * centre))
+        m, led = len(knots) + 1, (w * first)[:, None] * self.lead
+        hessian[:m, :m] += led.T @ self.lead
+        cross = led.T @ self.second
+        hessian[:m, m:] += cross
+        hessian[m:, :m] += cross.T
+        hessian[m:, m:] += spread
+        return w @ (np.log(total) - own), gradient, hessian
+
+    def _moments(self, P, knots):
+        """Each row's mean features under P, (n, M + 1), and the weighted sum of their second moments, (M + 1, M + 1)."""
+        m, n = len(knots) + 1, P.shape[1]
+        cell, width = self.cell.ravel(), np.concatenate([[0.0], np.diff(knots), [0.0]])
+        mass = np.bincount(cell, P.ravel(), m * n).reshape(m, n)
+        P *= self.into
+        partial = np.bincount(cell, P.ravel(), m * n).reshape(m, n)
+        P *= self.into
+        square = np.bincount(self.segment.ravel(), (P * self.weight).ravel(), m)
+        # Entries beyond a segment have crossed the whole of it.
+        beyond = np.vstack([np.cumsum(mass[::-1], axis=0)[::-1][1:], np.zeros(n)])
+        mean = partial + width[:, None] * beyond
+        sums = mean @ self.weight
+        spread = np.triu(width[:, None] * sums, 1)
+        return mean.T, spread + spread.T + np.diag(square + width**2 * (beyond @ self.weight))
 
 
 def _leaders(z):
@@ -63,26 +144,23 @@ def _buckets(knots, t):
     return np.searchsorted(knots, t, side="right")
 
 
+def _anchors(knots):
+    """Where each segment's own feature is 0: its lower end, and k_1 for the first."""
+    return knots[np.maximum(np.arange(len(knots) + 1) - 1, 0)]
+
+
+def _features(t, knots):
+    """dG(t)/ds_m, (n,) -> (n, M + 1)."""
+    crossed = np.clip(t[:, None], knots[:-1], knots[1:]) - knots[:-1]
+    return np.column_stack([np.minimum(t - knots[0], 0.0), crossed, np.maximum(t - knots[-1], 0.0)])
+
+
 def _integrate(slopes, knots, t, bucket):
     """G(t): slope by slope from k_1; t lies in segment ``bucket``."""
     starts = np.concatenate([[0.0, 0.0], np.cumsum(slopes[1:-1] * np.diff(knots))])
     # G(t) = offset + slope * t within a segment.
-    offsets = starts - slopes * knots[np.maximum(np.arange(len(slopes)) - 1, 0)]
+    offsets = starts - slopes * _anchors(knots)
     out = slopes[bucket]
     out *= t
     out += offsets[bucket]
-    return out
-
-
-def _slope_sums(residual, t, bucket, knots):
-    """Sum of residual * dG(t)/ds_m for each m."""
-    n = len(knots) + 1
-    bucket, residual = bucket.ravel(), residual.ravel()
-    mass = np.bincount(bucket, weights=residual, minlength=n)
-    moment = np.bincount(bucket, weights=residual * t.ravel(), minlength=n)
-    anchors = knots[np.maximum(np.arange(n) - 1, 0)]
-    out = moment - mass * anchors
-    # Entries beyond a segment have crossed the whole of it.
-    beyond = np.cumsum(mass[::-1])[::-1]
-    out[1:-1] += beyond[2:] * np.diff(knots)
     return out

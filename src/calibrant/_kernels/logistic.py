@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from calibrant._kernels.projected_newton import projected_newton
+
 __all__ = ["fit_logistic", "fit_sigmoid", "logistic_derivatives", "sigmoid", "smoothed_targets"]
 
 BLOCK_ROWS = 16_384
-MAX_STEPS = 100
 #: The largest double below 1: no fitted probability is exactly 0 or 1, so that the log loss of any test set is finite.
 BELOW_ONE = 1.0 - 2.0**-53
 
@@ -39,7 +40,7 @@ def logistic_derivatives(coefficients, design, target, weight):
     return float(loss), gradient, hessian
 
 
-def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None):
+def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None, loose=False):
     """Coefficients of least weighted log loss, plus ``0.5 * sum(ridge * coefficients**2)``.
 
     Parameters
@@ -48,6 +49,7 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
     starts : list of (d,), of which the best is taken
     ridge : (d,) penalties, optional
     nonnegative : (d,) bool, coefficients that may not fall below 0, optional
+    loose : bool, to the accuracy of a fit near another, which the start comes from
 
     Returns
     -------
@@ -62,30 +64,10 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
         loss, gradient, hessian = logistic_derivatives(theta, design, target, weight)
         return (loss + 0.5 * ridge @ theta**2) / total, (gradient + ridge * theta) / total, (hessian + np.diag(ridge)) / total
 
-    begun = [(objective(np.asarray(start, dtype=np.float64)), np.asarray(start, dtype=np.float64)) for start in starts]
-    (value, gradient, hessian), theta = min(begun, key=lambda pair: pair[0][0])
-    for _ in range(MAX_STEPS):
-        free = ~(bounded & (theta <= 0.0) & (gradient > 0.0))
-        step = np.zeros_like(theta)
-        step[free] = -_solve(hessian[np.ix_(free, free)], gradient[free])
-        # Along a face the quadratic model is exact to second order: a small enough decrease ends the search with this step.
-        if -gradient @ step <= 1e-13 * (1.0 + abs(value)):
-            return _nearer(objective, theta, step, gradient, bounded), "converged"
-        found = _line_search(objective, theta, step, value, gradient, bounded)
-        if found is None:
-            return theta, "stalled"
-        theta, (value, gradient, hessian) = found
-    return theta, "max steps"
+    return projected_newton(objective, starts, bounded, loose=loose)
 
 
-def _nearer(objective, theta, step, gradient, bounded):
-    """The end of a last step whose descent is lost in the rounding of the loss, if the gradient there is smaller."""
-    end = np.where(bounded, np.maximum(theta + step, 0.0), theta + step)
-    moved = ~(bounded & (end <= 0.0))
-    return end if np.abs(objective(end)[1][moved]).max(initial=0.0) < np.abs(gradient[moved]).max(initial=0.0) else theta
-
-
-def fit_sigmoid(columns, target, weight, *, identity, intercept=True):
+def fit_sigmoid(columns, target, weight, *, identity, intercept=True, memory=None):
     """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard units.
 
     ``identity`` holds the slopes that leave a calibrated score alone: a start, and the answer for a column without spread.
@@ -106,29 +88,12 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True):
     if intercept:
         starts = [np.append(starts[0], identity @ centre), np.append(starts[1], level)]
         z = np.column_stack([z, np.ones(len(z))])
-    theta, status = fit_logistic(z, target, weight, starts, nonnegative=np.arange(z.shape[1]) < slopes)
+    near = memory is not None and "end" in memory and not flat.any()
+    if near:
+        slope = memory["end"][:slopes]
+        starts = [np.append(slope * spread, [memory["end"][-1] + slope @ centre] if intercept else [])]
+    theta, status = fit_logistic(z, target, weight, starts, nonnegative=np.arange(z.shape[1]) < slopes, loose=near)
     slope = theta[:slopes] / spread
+    if memory is not None and not near:
+        memory["end"] = np.append(slope, theta[-1] - slope @ centre)
     return [float(v) for v in slope] + ([float(theta[-1] - slope @ centre)] if intercept else []), status
-
-
-def _line_search(objective, theta, step, value, gradient, bounded):
-    """The first of step, step / 2, ... whose projection lowers the objective enough, with the objective there; None when none does."""
-    size = 1.0
-    for _ in range(60):
-        trial = theta + size * step
-        trial = np.where(bounded, np.maximum(trial, 0.0), trial)
-        result = objective(trial)
-        if result[0] <= value + 1e-4 * gradient @ (trial - theta):
-            return trial, result
-        size *= 0.5
-    return None
-
-
-def _solve(hessian, gradient):
-    """Least-norm solution of the scaled system; a direction of no curvature gets no step."""
-    scale = np.sqrt(np.maximum(np.diag(hessian), 0.0))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    values, vectors = np.linalg.eigh(hessian / np.outer(scale, scale))
-    projected = vectors.T @ (gradient / scale)
-    flat = values <= 1e-13 * values.max(initial=0.0)
-    return vectors @ np.where(flat, 0.0, projected / np.where(flat, 1.0, values)) / scale

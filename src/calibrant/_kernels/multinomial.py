@@ -9,7 +9,8 @@ and has no part in where they end.
 
 import numpy as np
 
-from calibrant._kernels.newton import cholesky_solver, conjugate_gradient
+from calibrant._kernels.newton import LazySolver, cholesky_solver, preconditioned_solver
+from calibrant._kernels.softmax import by_class
 from calibrant._kernels.threads import map_blocks, row_blocks
 
 __all__ = ["matrix_logits", "matrix_objective", "vector_logits", "vector_objective"]
@@ -24,8 +25,9 @@ NEGLIGIBLE = 1e-3
 
 def vector_logits(theta, z):
     """a * z + b, (2, K) and (n, K) -> (n, K)."""
-    out = z * theta[0]
-    out += theta[1]
+    scale, shift = theta.astype(z.dtype)
+    out = z * scale
+    out += shift
     return out
 
 
@@ -41,12 +43,13 @@ def vector_objective(z, labels, weight, ridge, centre):
     weight = weight / weight.sum()
     ridge, centre = np.broadcast_to(ridge, (2, z.shape[1])), np.broadcast_to(centre, (2, z.shape[1]))
     blocks = row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))
-    P = np.empty(z.shape, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
+    z = by_class(z)
+    P = np.empty_like(z, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
 
     def block(theta, rows):
         loss, probabilities, residual = _softmax_residual(vector_logits(theta, z[rows]), labels[rows], weight[rows])
         P[rows] = probabilities
-        return loss, np.stack([np.einsum("ij,ij->j", residual, z[rows]), residual.sum(axis=0)])
+        return loss, np.stack([(residual * z[rows]).sum(axis=0), residual.sum(axis=0)]).astype(np.float64)
 
     def evaluate(theta):
         value, gradient = _total(map_blocks(lambda rows: block(theta, rows), blocks))
@@ -66,12 +69,14 @@ def matrix_objective(z, labels, weight, ridge, centre):
     X = np.column_stack([z, np.ones(len(z))])
     blocks = row_blocks(len(z), max(BLOCK_ENTRIES // n_classes, 1))
     dense = shape[0] * shape[1] <= DENSE_MATRIX
-    P = np.empty((len(z), n_classes), dtype=np.float64 if dense else np.float32)
+    P = by_class(np.empty((len(z), n_classes), dtype=np.float64 if dense else np.float32))
+    wide = np.ascontiguousarray(X.T) if dense else None
     single = None if dense else (X.astype(np.float32), 2.0 * ridge)
     inverses = []
 
     def block(theta, rows):
-        loss, probabilities, residual = _softmax_residual(X[rows] @ theta.T, labels[rows], weight[rows])
+        logits = X[rows] @ theta.T if wide is None else (theta @ wide[:, rows]).T
+        loss, probabilities, residual = _softmax_residual(logits, labels[rows], weight[rows])
         P[rows] = probabilities
         return loss, residual.T @ X[rows]
 
@@ -80,8 +85,8 @@ def matrix_objective(z, labels, weight, ridge, centre):
         value += float((ridge * (theta - centre) ** 2).sum())
         gradient += 2.0 * ridge * (theta - centre)
         if dense:
-            return value, gradient, _lazy(lambda: cholesky_solver(_matrix_hessian(X, P, weight, ridge, blocks)))
-        return value, gradient, _lazy(lambda: _matrix_products(single, P, weight, inverses))
+            return value, gradient, LazySolver(lambda: cholesky_solver(_matrix_hessian(wide, P, weight, ridge, blocks)))
+        return value, gradient, LazySolver(lambda: _matrix_products(single, P, weight, inverses))
 
     return evaluate
 
@@ -89,14 +94,15 @@ def matrix_objective(z, labels, weight, ridge, centre):
 def _softmax_residual(logits, labels, weight):
     """(summed loss, softmax, weighted softmax - indicator) of one block; overwrites ``logits``."""
     rows = np.arange(len(logits))
+    share = weight.astype(logits.dtype)
     logits -= logits.max(axis=1, keepdims=True)
-    own = logits[rows, labels]
+    own = logits[rows, labels].astype(np.float64)
     np.exp(logits, out=logits)
     total = logits.sum(axis=1)
     logits /= total[:, None]
-    residual = logits * weight[:, None]
-    residual[rows, labels] -= weight
-    return float(weight @ (np.log(total) - own)), logits, residual
+    residual = logits * share[:, None]
+    residual[rows, labels] -= share
+    return float(weight @ (np.log(total.astype(np.float64)) - own)), logits, residual
 
 
 def _total(parts):
@@ -108,22 +114,10 @@ def _total(parts):
     return value, gradient
 
 
-def _lazy(make):
-    """A solver made at its first use: a line search asks for values only."""
-    made = []
-
-    def solve(r, relative):
-        if not made:
-            made.append(make())
-        return made[0](r, relative)
-
-    return solve
-
-
 def _vector_solver(z, P, weight, ridge, blocks):
     if 2 * z.shape[1] <= DENSE_VECTOR:
-        return _lazy(lambda: cholesky_solver(_vector_hessian(z, P, weight, ridge, blocks)))
-    return _lazy(lambda: _vector_products(z, P, weight, ridge, blocks))
+        return LazySolver(lambda: cholesky_solver(_vector_hessian(z, P, weight, ridge, blocks)))
+    return LazySolver(lambda: _vector_products(z, P, weight, ridge, blocks))
 
 
 def _vector_hessian(z, P, weight, ridge, blocks):
@@ -150,16 +144,16 @@ def _vector_products(z, P, weight, ridge, blocks):
     """Conjugate gradients on the (2, K) problem, preconditioned by each class's own 2 x 2 block."""
 
     def block(direction, rows):
-        change = _softmax_change(vector_logits(direction, z[rows]), P[rows], weight[rows, None])
-        return 0.0, np.stack([np.einsum("ij,ij->j", change, z[rows]), change.sum(axis=0)])
+        change = _softmax_change(vector_logits(direction, z[rows]), P[rows], weight[rows, None].astype(z.dtype))
+        return 0.0, np.stack([np.einsum("ij,ij->j", change, z[rows]), change.sum(axis=0)]).astype(np.float64)
 
     def product(direction):
         return _total(map_blocks(lambda rows: block(direction, rows), blocks))[1] + 2.0 * ridge * direction
 
     def curvatures(rows):
-        own = P[rows] * (1.0 - P[rows]) * weight[rows, None]
+        own = P[rows] * (1.0 - P[rows]) * weight[rows, None].astype(P.dtype)
         own_z = own * z[rows]
-        return 0.0, np.stack([np.einsum("ij,ij->j", own_z, z[rows]), own_z.sum(axis=0), own.sum(axis=0)])
+        return 0.0, np.stack([np.einsum("ij,ij->j", own_z, z[rows]), own_z.sum(axis=0), own.sum(axis=0)]).astype(np.float64)
 
     aa, ab, bb = _total(map_blocks(curvatures, blocks))[1]
     aa, bb = aa + 2.0 * ridge[0] + 1e-12, bb + 2.0 * ridge[1] + 1e-12
@@ -168,7 +162,7 @@ def _vector_products(z, P, weight, ridge, blocks):
     def precondition(r):
         return np.stack([bb * r[0] - ab * r[1], aa * r[1] - ab * r[0]]) / determinant
 
-    return lambda r, relative: conjugate_gradient(product, precondition, r, relative)
+    return preconditioned_solver(product, precondition)
 
 
 def _softmax_change(change, P, weight):
@@ -180,15 +174,17 @@ def _softmax_change(change, P, weight):
 
 
 def _matrix_hessian(X, P, weight, ridge, blocks):
-    n_classes, n_features = P.shape[1], X.shape[1]
+    """(K (F + 1), K (F + 1)), of features X given as (F + 1, n)."""
+    n_classes, n_features = P.shape[1], len(X)
 
     def block(rows):
-        x, p, w = X[rows], P[rows], weight[rows, None]
-        products = (p[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-        out = -(products.T @ (products * w))
+        x, p, w = X[:, rows], P[rows].T, weight[rows]
+        # A product with its own transpose costs half as much.
+        products = ((p * np.sqrt(w))[:, None, :] * x[None, :, :]).reshape(n_classes * n_features, -1)
+        out = -(products @ products.T)
         for k in range(n_classes):
             own = slice(k * n_features, (k + 1) * n_features)
-            out[own, own] += x.T @ (x * (w * p[:, k : k + 1]))
+            out[own, own] += (x * (w * p[k])) @ x.T
         return 0.0, out
 
     small = [piece for rows in blocks for piece in _pieces(rows, max(BLOCK_ENTRIES // (n_classes * n_features), 64))]
@@ -223,14 +219,14 @@ def _matrix_products(single, P, weight, inverses):
 
     if P.shape[1] > CLASS_BLOCKS:
         diagonal = (P * (1.0 - P) * w[:, None]).T @ (X * X) + double_ridge + 1e-12
-        return lambda r, relative: conjugate_gradient(product, lambda s: s / diagonal, r, relative)
+        return preconditioned_solver(product, lambda s: s / diagonal)
     if not inverses:  # those of the first step serve the later ones too
         inverses.append(_class_inverses(X, P, w, double_ridge))
 
     def precondition(s):
         return np.matmul(inverses[0], s.astype(np.float32)[:, :, None])[:, :, 0].astype(np.float64)
 
-    return lambda r, relative: conjugate_gradient(product, precondition, r, relative)
+    return preconditioned_solver(product, precondition)
 
 
 def _class_inverses(X, P, weight, double_ridge):

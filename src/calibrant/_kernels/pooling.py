@@ -28,12 +28,15 @@ def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n
     return weights / n_draws
 
 
-def stacking_weights(P, labels, row_weight, objective, max_steps=100):
-    """Weights (J,) on the simplex with which the linear pool of P, (J, n, K), has the least mean "log_loss" or "brier"; both convex."""
-    J = len(P)
+def stacking_weights(own, gram, row_weight, max_steps=100):
+    """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex problem.
+
+    ``own`` is (J, n), the probability that each gives to the true class. The score is the log loss where ``gram`` is None; else the Brier
+    score, and ``gram`` (J, J) holds the weighted means over rows of sum_k P_ik P_jk.
+    """
+    J = len(own)
     share = row_weight / row_weight.sum()
-    own = P[:, np.arange(P.shape[1]), labels]
-    loss = _log_loss(own, share) if objective == "log_loss" else _brier(P, own, share)
+    loss = _log_loss(own, share) if gram is None else _brier(gram, own @ share)
     one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
     options = {"maxiter": max_steps, "ftol": 1e-9}
     result = minimize(loss, np.full(J, 1.0 / J), jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * J, constraints=one, options=options)
@@ -49,10 +52,7 @@ def _log_loss(own, share):
     return loss
 
 
-def _brier(P, own, share):
-    gram = np.einsum("ink,jnk,n->ij", P, P, share, optimize=True)
-    hits = own @ share
-
+def _brier(gram, hits):
     def loss(w):
         return float(w @ gram @ w - 2.0 * hits @ w + 1.0), 2.0 * (gram @ w - hits)
 

@@ -29,7 +29,8 @@ def increasing_root(function, low, high, start, tolerance=1e-12, max_steps=200):
         if x <= low and value > 0.0:
             return low, "at lower bound"
         step = x - value / slope if slope > 0.0 else np.inf
-        if not lower < step < upper:
+        # Before the bracket is asked: rounding puts a last step on its edge, and halving a wide bracket would go on for long.
+        if not lower < step < upper and not abs(step - x) <= tolerance * x:
             step = np.sqrt(lower * upper) if seen_negative and seen_positive else _widen(x, value, low, high)
         if abs(step - x) <= tolerance * x:
             return float(step), "converged"

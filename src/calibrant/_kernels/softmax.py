@@ -2,11 +2,31 @@
 
 import numpy as np
 
-__all__ = ["bounded_logits", "log_odds", "log_probabilities", "log_softmax", "log_softmax_mixed", "normalise_rows", "share_rest", "softmax"]
+__all__ = [
+    "bounded_logits",
+    "by_class",
+    "log_odds",
+    "log_probabilities",
+    "log_softmax",
+    "log_softmax_mixed",
+    "normalise_rows",
+    "share_rest",
+    "softmax",
+    "working_dtype",
+]
 
 ZERO_FLOOR = 1e-12
 #: Logits that far below the largest of their row: softmax gives exactly 0 at any temperature up to 1e9, and squares stay finite.
 DEEPEST_LOGIT = 1e15
+#: Up to so many classes, sums and maxima over them are several times quicker on arrays laid out class by class.
+FEW_CLASSES = 32
+#: From here on float32 logits are worked on in float32: the rounding of so many entries averages out.
+SINGLE_ENTRIES = 2_000_000
+
+
+def by_class(values):
+    """The array (n, K), laid out class by class where the classes are few and the rows many."""
+    return np.asfortranarray(values) if values.ndim == 2 and values.shape[1] <= min(FEW_CLASSES, len(values) // 8) else values
 
 
 def bounded_logits(logits):
@@ -27,6 +47,7 @@ def bounded_logits(logits):
 
 def log_softmax(logits):
     """Log of the softmax over the last axis, (n, K) -> (n, K) float64, without overflow."""
+    logits = by_class(logits)
     shifted = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
     shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return shifted
@@ -34,16 +55,24 @@ def log_softmax(logits):
 
 def softmax(logits):
     """Softmax over the last axis, (n, K) -> (n, K) float64, without overflow."""
+    logits = by_class(logits)
     out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
     np.exp(out, out=out)
     out /= out.sum(axis=-1, keepdims=True)
     return out
 
 
+def working_dtype(logits):
+    """float32 for many float32 logits, else float64."""
+    return np.float32 if logits.dtype == np.float32 and logits.size >= SINGLE_ENTRIES else np.float64
+
+
 def log_softmax_mixed(logits, share):
-    """Log of (1 - share) softmax(logits) + share / K, (n, K) -> (n, K) float64: no entry is below log(share / K)."""
-    out = softmax(logits)
-    out *= 1.0 - share
+    """Log of (1 - share) softmax(logits) + share / K, (n, K) -> (n, K): no entry is below log(share / K)."""
+    logits = by_class(logits)
+    out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=working_dtype(logits))
+    np.exp(out, out=out)
+    out *= (1.0 - share) / out.sum(axis=-1, keepdims=True)
     out += share / out.shape[1]
     return np.log(out, out=out)
 
@@ -56,7 +85,7 @@ def normalise_rows(P):
 
 
 def log_probabilities(P):
-    """Log of (n, K) float64 rows that sum to 1, finite everywhere and keeping the order within a row.
+    """Log of (n, K) rows that sum to 1, finite everywhere and keeping the order within a row.
 
     An exact zero is read as 1e-12, or as the row's smallest positive entry where that is smaller still. The
     top entry is taken as -log1p(rest / top), which keeps the relative precision of log p near p = 1.
@@ -67,14 +96,14 @@ def log_probabilities(P):
     others = P.copy()
     others[rows, top] = 0.0
     rest = others.sum(axis=1)
-    zero = P <= 0.0
-    if zero.any():
+    if P.min() <= 0.0:
+        zero = P <= 0.0
         smallest = np.where(zero, np.inf, P).min(axis=1)
         floor = np.minimum(ZERO_FLOOR, smallest)
-        others = np.where(zero, floor[:, None], P)
+        others = np.where(zero, floor[:, None], P).astype(P.dtype)
     else:
-        others = P
-    out = np.log(others)
+        others[rows, top] = peak
+    out = np.log(others, out=others)
     out[rows, top] = -np.log1p(rest / peak)
     return out
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.newton import minimise
+from calibrant._kernels.newton import minimise, minimise_near
 from calibrant._support.extras import import_extra
 from calibrant.errors import MissingDependencyError
 
@@ -21,10 +21,12 @@ _turn = Lock()
 _state: dict = {"controller": None}
 
 
-def solve(objective: Callable[..., Any], start: np.ndarray) -> tuple[np.ndarray, str, float]:
-    """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra."""
+def solve(
+    objective: Callable[..., Any], start: np.ndarray, memory: dict[str, Any] | None = None, tolerance: float = 1e-8
+) -> tuple[np.ndarray, str, float]:  # fmt: skip
+    """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra; with a memory, near the end of the last search."""
     with one_blas_thread():
-        return minimise(objective, start)
+        return minimise(objective, start, tolerance) if memory is None else minimise_near(objective, start, memory, tolerance)
 
 
 @contextmanager

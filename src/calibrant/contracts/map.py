@@ -1,7 +1,7 @@
 """The template of a map: a score to the probability of being correct."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,11 +30,15 @@ class Map(Saved, BaseEstimator, ABC):
     """
 
     tags: ClassVar[MapTags] = MapTags()
+    _memory: dict[str, Any] | None = None
 
     @classmethod
     def _examples(cls) -> list["Map"]:
         """Instances for the contract suite: one for each way of working that differs in code."""
         return [cls()]
+
+    def _memory_of(self, key: Any) -> dict[str, Any] | None:
+        return None if self._memory is None else self._memory.setdefault(key, {})
 
     @abstractmethod
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None: ...
@@ -51,11 +55,20 @@ class Map(Saved, BaseEstimator, ABC):
             score, correct = score[kept], correct[kept]
         return self.fit_checked(score, correct, weight)
 
-    def fit_checked(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray | None = None) -> Self:
-        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None."""
+    def fit_checked(
+        self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray | None = None, memory: dict[str, Any] | None = None
+    ) -> Self:
+        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None.
+
+        A dict ``memory`` takes what one search found to the next, on nearly the same rows; maps that search may use it.
+        """
         self.n_fit_: float = float(len(score) if weight is None else weight.sum())
         self.status_: str = "exact"
-        self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
+        self._memory = memory
+        try:
+            self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
+        finally:
+            del self._memory
         return self
 
     def fit_groups(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, group: np.ndarray, n_groups: int) -> list["Map"]:

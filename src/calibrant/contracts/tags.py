@@ -46,6 +46,7 @@ class MapTags:
     ----------
     domain : "unit" takes scores in [0, 1] only, "real" takes any finite score.
     monotone : P(correct) never falls as the score rises.
+    smooth : a curve of a few coefficients, which near scores may be merged for.
     random : depends on ``random_state``.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
@@ -57,6 +58,7 @@ class MapTags:
 
     domain: Literal["unit", "real"] = "real"
     monotone: bool = False
+    smooth: bool = False
     random: bool = False
     label: str = ""
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])

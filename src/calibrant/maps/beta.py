@@ -72,7 +72,9 @@ class Beta(Map):
             "constant_scores": "g(1/2) = 1/2: no map of the family lifts a constant score of 0 above 1/2",
             "one_outcome_only": "g(1/2) = 1/2: scores above 1/2 cannot be given less than 1/2, whatever the outcomes",
         }
-        return MapTags(domain="unit", monotone=True, label="beta calibration", exceptions=fixed if self.parameters == "ab" else {})
+        return MapTags(
+            domain="unit", monotone=True, smooth=True, label="beta calibration", exceptions=fixed if self.parameters == "ab" else {}
+        )
 
     @classmethod
     def _examples(cls):
@@ -84,11 +86,11 @@ class Beta(Map):
         target = smoothed_targets(correct, weight) if separable else correct
         # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other fits better.
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
-        fits = [(*self._fitted(score, target, weight, limits), limits) for limits in tried]
+        fits = [(*self._fitted(score, target, weight, limits, self._memory_of(j)), limits) for j, limits in enumerate(tried)]
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
         self.status_ = "separable" if separable else status
 
-    def _fitted(self, score, target, weight, limits):
+    def _fitted(self, score, target, weight, limits, memory):
         """(log loss, (a, b, c), status) with logarithms taken inside the limits."""
         low, high = _logs(score, limits)
         if self.parameters == "ab":
@@ -96,7 +98,7 @@ class Beta(Map):
             c = (a - b) * LOG2
         else:
             columns = (low + high)[:, None] if self.parameters == "am" else np.column_stack([low, high])
-            theta, status = fit_sigmoid(columns, target, weight, identity=[1.0] * columns.shape[1])
+            theta, status = fit_sigmoid(columns, target, weight, identity=[1.0] * columns.shape[1], memory=memory)
             a, b, c = theta[0], theta[-2], theta[-1]
         z = a * low + b * high + c
         return float(weight @ (np.logaddexp(0.0, z) - target * z)), (a, b, c), status

@@ -69,7 +69,7 @@ class Platt(Map):
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The logit asks for scores in [0, 1]; the score itself may be any real number."""
-        return MapTags(domain="real" if self.scale == "probability" else "unit", monotone=True, label="Platt scaling")
+        return MapTags(domain="real" if self.scale == "probability" else "unit", monotone=True, smooth=True, label="Platt scaling")
 
     @classmethod
     def _examples(cls):
@@ -81,7 +81,9 @@ class Platt(Map):
         x = self._transformed(score)
         separable = x[correct == 0.0].max(initial=-np.inf) <= x[correct == 1.0].min(initial=np.inf)
         target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
-        theta, self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[float(self.scale == "logit")])
+        theta, self.status_ = fit_sigmoid(
+            x[:, None], target, weight, identity=[float(self.scale == "logit")], memory=self._memory_of("sigmoid")
+        )
         self.slope_, self.intercept_ = theta
         if separable and not self.smoothing:
             self.status_ = "separable"

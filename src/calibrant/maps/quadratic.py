@@ -72,7 +72,7 @@ class QuadraticScaling(Map):
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """A free quadratic may turn."""
-        return MapTags(domain="unit", monotone=self.monotone, label="quadratic scaling")
+        return MapTags(domain="unit", monotone=self.monotone, smooth=True, label="quadratic scaling")
 
     def _fit(self, score, correct, weight):
         require_not_negative("ridge", self.ridge)
@@ -88,7 +88,7 @@ class QuadraticScaling(Map):
         target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
         (b, w1, w2), self.status_ = self._coefficients(t, target, weight, flat)
         if self.monotone and not flat and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
-            (b, w1, w2), self.status_ = _rising(t, target, weight)
+            (b, w1, w2), self.status_ = _rising(t, target, weight, self._memory_of("rising"))
         if separable and not self.smoothing:
             self.status_ = "separable"
         self.quadratic_: float = float(w2 / spread**2)
@@ -100,7 +100,10 @@ class QuadraticScaling(Map):
     def _coefficients(self, t, target, weight, flat):
         design, identity = np.column_stack([np.ones(len(t)), t, t * t]), np.array([0.0, 1.0, 0.0])
         starts = [identity] if flat else [np.zeros(3), identity]
-        return fit_logistic(design, target, weight, starts, ridge=np.array([0.0, 0.0, self.ridge]))
+        ridge = np.array([0.0, 0.0, self.ridge])
+        return _from_memory(
+            self._memory_of("free"), starts, lambda s, loose: fit_logistic(design, target, weight, s, ridge=ridge, loose=loose)
+        )
 
     def _warn_of_a_turn(self):
         low, high = self.range_
@@ -121,12 +124,25 @@ class QuadraticScaling(Map):
         return sigmoid(value + (self.linear_ + 2.0 * self.quadratic_ * inside) * (logit - inside))
 
 
-def _rising(t, target, weight):
+def _from_memory(memory, starts, fit):
+    """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the same rows ended if the memory has that."""
+    if memory and "end" in memory:
+        return fit([memory["end"]], True)
+    found = fit(starts, False)
+    if memory is not None:
+        memory["end"] = found[0]
+    return found
+
+
+def _rising(t, target, weight, memory):
     """((b, w1, w2), status) with slopes at both ends of t not below 0: those slopes are the unknowns."""
     low, width = t.min(), t.max() - t.min()
     late = (t - low) ** 2 / (2.0 * width)
     design = np.column_stack([np.ones(len(t)), (t - low) - late, late])
     bounded = np.array([False, True, True])
-    (b, first, last), status = fit_logistic(design, target, weight, [np.zeros(3), np.array([0.0, 1.0, 1.0])], nonnegative=bounded)
+    starts = [np.zeros(3), np.array([0.0, 1.0, 1.0])]
+    (b, first, last), status = _from_memory(
+        memory, starts, lambda s, loose: fit_logistic(design, target, weight, s, nonnegative=bounded, loose=loose)
+    )
     w2 = (last - first) / (2.0 * width)
     return (b - first * low + w2 * low**2, first - 2.0 * w2 * low, w2), status

@@ -61,7 +61,7 @@ class Spline(Map):
     True
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="unit", label="spline")
+    tags: ClassVar[MapTags] = MapTags(domain="unit", smooth=True, label="spline")
     penalty_: float
     knots_: np.ndarray | None
     root_: np.ndarray
@@ -74,7 +74,7 @@ class Spline(Map):
             raise InputError(f"n_knots must be at least 3; got {self.n_knots!r}.")
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = self._logit(score), smoothed_targets(correct, weight)
-        (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0])
+        (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line"))
         self.centre_: float = float(weight @ x / weight.sum())
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
         self.spread_: float = spread if spread > 1e-9 else 1.0
@@ -87,19 +87,33 @@ class Spline(Map):
 
     def _bend(self, z, target, weight, knots):
         """Replace the straight line by the curve of the best penalty, where one is better."""
-        root = penalty_root(knots)
+        root, near = penalty_root(knots), self._memory is not None and "penalty" in self._memory
         design = np.column_stack([np.ones_like(z), z, curved_basis(z, knots, root)])
-        straight, _ = fit_logistic(design[:, :2], target, weight, [self.coefficients_[::-1]])
+        straight, _ = fit_logistic(design[:, :2], target, weight, [self.coefficients_[::-1]], loose=near)
         loss, _, hessian = logistic_derivatives(straight, design[:, :2], target, weight)
         best = loss + 0.5 * np.linalg.slogdet(hessian)[1]
         theta = np.append(straight, np.zeros(root.shape[1]))
-        for penalty in PENALTIES:
-            ridge = np.append([0.0, 0.0], np.full(root.shape[1], penalty))
-            theta, status = fit_logistic(design, target, weight, [theta], ridge=ridge)
+        waiting, tried = self._first_penalties(), set()
+        while waiting:
+            j = waiting.pop(0)
+            tried.add(j)
+            ridge = np.append([0.0, 0.0], np.full(root.shape[1], PENALTIES[j]))
+            theta, status = fit_logistic(design, target, weight, [theta], ridge=ridge, loose=near)
             evidence = _negative_evidence(theta, design, target, weight, ridge)
             if evidence < best - 1e-9:
-                best, self.penalty_, self.status_ = evidence, float(penalty), status
+                best, self.penalty_, self.status_ = evidence, float(PENALTIES[j]), status
                 self.knots_, self.root_, self.coefficients_ = knots, root, np.append(theta[1::-1], theta[2:])
+                waiting += [i for i in (j - 1, j + 1) if near and 0 <= i < len(PENALTIES) and i not in {*tried, *waiting}]
+        if self._memory is not None and not near:
+            self._memory["penalty"] = self.penalty_
+
+    def _first_penalties(self):
+        """Places of the penalties to try: all, or those about the one that nearly the same rows chose; then on while they get better."""
+        chosen = None if self._memory is None else self._memory.get("penalty")
+        if chosen is None:
+            return list(range(len(PENALTIES)))
+        about = int(np.abs(np.log10(PENALTIES / min(chosen, PENALTIES[0]))).argmin())
+        return list(range(max(about - 1, 0), min(about + 2, len(PENALTIES))))
 
     def _logit(self, score):
         low, high = clipped_logs(score, self.limits_)

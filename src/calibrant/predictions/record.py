@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
+from calibrant._kernels.temperature import inverse_temperature, is_separable, tilted_losses, tilted_root, tilts
 from calibrant.errors import InputError
 from calibrant.predictions.values import check_values, sound
 from calibrant.rows import take_rows
@@ -22,6 +23,10 @@ Inputs = Literal["probability", "logit"]
 BLOCK_ENTRIES = 131_072
 #: Up to this many classes, looking for the largest class by class is faster than row by row.
 FEW_CLASSES = 32
+#: What parts of a record with a memory take over.
+HANDED_ON = ("log_probabilities", "row_sums", "_tilts")
+#: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
+WIDEST_TILT = 0.02
 #: Targets that are questions, not classes; the last is the old name of the first.
 QUESTIONS = ("answer", "event", "top")
 
@@ -46,6 +51,8 @@ class Predictions:
         Machine epsilon of the dtype the values came in.
     checked : bool
         False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
+    memory : dict or None
+        What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from; None: every fit begins anew.
     own : (n,) intp or None
         Labels taken for the model's own instead of those of the largest values, with their probabilities as confidence: a calibrator of
         the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
@@ -64,6 +71,7 @@ class Predictions:
     kept: np.ndarray | None = field(default=None, repr=False)
     checked: bool = field(default=True, repr=False)
     own: np.ndarray | None = field(default=None, repr=False)
+    memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -82,12 +90,55 @@ class Predictions:
         """(n, K) float64, finite; see :func:`calibrant._kernels.softmax.log_probabilities` for exact zeros."""
         if self.kind == "logit":
             return _softmax.log_softmax(self.values)
+        if self.memory is not None and _softmax.working_dtype(self.values) == np.float32:
+            return _softmax.log_probabilities(self.values / self.row_sums[:, None].astype(np.float32))
         return _softmax.log_probabilities(self.probabilities)
 
     @property
     def logits(self) -> np.ndarray:
         """(n, K): the logits as given, or the log-probabilities, which are logits too."""
         return self.values if self.kind == "logit" else self.log_probabilities
+
+    @cached_property
+    def inverse_temperature(self) -> tuple[float, str]:
+        """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin with: found once."""
+        kept = self.memory_of("temperature")
+        start = None if kept is None else kept.get("end")
+        near = self.__dict__.get("_tilts")
+        if near is not None and not is_separable(self.logits, self.labels):
+            change = tilted_root(near, self.weights, WIDEST_TILT * start)
+            if change is not None:
+                return start + change, "converged"
+        found = inverse_temperature(self.logits, self.labels, self.weights, start=start)
+        if kept is not None and not kept and found[1] == "converged":
+            # Losses and their derivatives at this temperature, row by row: parts of the record keep theirs, and need no search.
+            kept["end"], self.__dict__["_tilts"] = found[0], tilts(found[0], self.logits, self.labels)
+        return found
+
+    @cached_property
+    def own_tempered(self) -> np.ndarray:
+        """(n,) probability of the true class after temperature scaling of these rows."""
+        beta, _ = self.inverse_temperature
+        near, kept = self.__dict__.get("_tilts"), self.memory_of("temperature")
+        if near is not None and kept and abs(beta - kept["end"]) <= WIDEST_TILT * beta:
+            return np.exp(-tilted_losses(near, beta - kept["end"]))
+        return _softmax.softmax(self.logits * beta)[np.arange(len(self)), self.labels]
+
+    @cached_property
+    def own_probability(self) -> np.ndarray:
+        """(n,) probability of the true class."""
+        if self.kind == "logit":
+            return self.probabilities[np.arange(len(self)), self.labels]
+        return self.values[np.arange(len(self)), self.labels].astype(np.float64) / self.row_sums
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """A place for what several fits on these very rows derive from them."""
+        return {}
+
+    def memory_of(self, key: Any) -> dict[str, Any] | None:
+        """The part of the memory that one search has for itself."""
+        return None if self.memory is None else self.memory.setdefault(key, {})
 
     @cached_property
     def by_class(self) -> np.ndarray:
@@ -152,7 +203,7 @@ class Predictions:
         X = self.X
         if X is not None:
             X = X[rows] if isinstance(X, np.ndarray) else take_rows(X, np.arange(len(self))[rows])
-        return replace(
+        part = replace(
             self,
             values=self.values[rows],
             labels=None if self.labels is None else self.labels[rows],
@@ -161,6 +212,20 @@ class Predictions:
             kept=None,
             own=None if self.own is None else self.own[rows],
         )
+        self._hand_on(part, rows)
+        return part
+
+    def weighted(self, weight: np.ndarray) -> "Predictions":
+        """The same rows with other weights, (n,), none of them 0."""
+        out = replace(self, weight=weight)
+        self._hand_on(out, slice(None))
+        return out
+
+    def _hand_on(self, part, rows):
+        """Give what was derived row by row to a part of the record, where fits share a memory."""
+        for name in HANDED_ON if self.memory is not None else ():
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name][rows]
 
     def pair(self, target: Any) -> tuple[np.ndarray, np.ndarray]:
         """(score, hit), (n,) each: was the answer right ("answer"), did class 1 of two happen ("event"), or this class (its label)?"""

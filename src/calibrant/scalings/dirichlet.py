@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -97,7 +96,7 @@ class DirichletCalibration(Calibrator):
     def _fit(self, record):
         require_matrix_size("DirichletCalibration", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
         self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.eye(n_classes, n_classes + 1)

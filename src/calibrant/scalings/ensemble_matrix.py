@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -113,12 +112,11 @@ class EnsembleMatrixScaling(Calibrator):
 
     def _fit_featured(self, record):
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_, self.mixing_ = 1.0 / beta, 1.0 / (n + 1.0)
         start = np.eye(n_classes, 2 * n_classes + 1)
-        theta, status, gradient = solve(
-            matrix_objective(self._features(record), record.labels, record.weights, self._penalty(n, n_classes), start), start
-        )
+        objective = matrix_objective(self._features(record), record.labels, record.weights, self._penalty(n, n_classes), start)
+        theta, status, gradient = solve(objective, start, record.memory_of("featured"))
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         return status, gradient
 
@@ -133,7 +131,8 @@ class EnsembleMatrixScaling(Calibrator):
         return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)
 
     def _ordered(self, record):
-        return replace(record, values=self.order_preserving_.predict_record(record), kind="probability")
+        values = self.order_preserving_.predict_record(record)
+        return replace(record, values=values, kind="probability", memory=record.memory_of("ordered"))
 
     def _predict_proba(self, record):
         first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._features(record)))

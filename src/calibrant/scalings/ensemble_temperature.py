@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.newton import cholesky_solver
 from calibrant._kernels.softmax import softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -80,14 +79,12 @@ class EnsembleTemperature(Calibrator):
     def _fit(self, record):
         require_not_negative("prior_weight", self.prior_weight)
         weight = record.weights
-        beta, _ = inverse_temperature(record.logits, record.labels, weight)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
-        rows = np.arange(len(record))
-        tempered = softmax(record.logits * beta)[rows, record.labels]
-        plain = record.probabilities[rows, record.labels]
-        parts = np.column_stack([tempered, plain, np.full(len(rows), 1.0 / record.n_classes)])
+        uniform = np.full(len(record), 1.0 / record.n_classes)
+        parts = np.column_stack([record.own_tempered, record.own_probability, uniform])
         objective = _mixture_objective(parts, weight, max(self.prior_weight, 1e-3) / weight.sum())
-        step, self.status_, self.gradient_ = solve(objective, np.zeros(2))
+        step, self.status_, self.gradient_ = solve(objective, np.zeros(2), record.memory_of("mixture"))
         self.weights_: np.ndarray = 1.0 / 3.0 + step @ ZERO_SUM
         warn_unless_converged("ensemble temperature scaling", self.status_, self.gradient_, "look at the data")
 

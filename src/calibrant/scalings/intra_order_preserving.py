@@ -4,11 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective
+from calibrant._kernels.projected_newton import projected_newton
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_not_negative
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
@@ -84,18 +83,24 @@ class IntraOrderPreserving(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_, self.mixing_ = 1.0 / beta, 1.0 / (n + 1.0)
         # A hold of a millionth of a row settles slopes that no row depends on.
         objective = slope_objective(self._scores(record), record.labels, record.weights, KNOTS, max(self.ridge, 1e-6) / n)
-        start = np.ones(2 * (len(KNOTS) + 1))
-        bounds = [(SMALLEST_SLOPE, None)] * len(start)
-        options = {"maxiter": 1000, "maxfun": 2000, "maxcor": 20, "ftol": 0.0, "gtol": 1e-8}
-        fit = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        self.slopes_: np.ndarray = fit.x.reshape(2, -1)
-        projected = np.where((fit.x <= SMALLEST_SLOPE) & (fit.jac > 0.0), 0.0, fit.jac)
-        self.gradient_: float = float(np.abs(projected).max())
-        self.status_ = "converged" if self.gradient_ <= 1e-7 else "max steps" if fit.status == 1 else "stalled"
+        kept = record.memory_of(("slopes", self.ridge))
+        start = None if kept is None else kept.get("end")
+
+        def above_least(x):
+            return objective(x + SMALLEST_SLOPE)
+
+        begin = np.full(2 * (len(KNOTS) + 1), 1.0 - SMALLEST_SLOPE) if start is None else start
+        end, status = projected_newton(above_least, [begin], np.ones(len(begin), dtype=bool), loose=start is not None)
+        if kept is not None and start is None:
+            kept["end"] = end
+        self.slopes_: np.ndarray = (end + SMALLEST_SLOPE).reshape(2, -1)
+        gradient = above_least(end)[1] if start is None else np.zeros(1)
+        self.gradient_: float = float(np.abs(np.where((end <= 0.0) & (gradient > 0.0), 0.0, gradient)).max())
+        self.status_ = "converged" if self.gradient_ <= 1e-7 else status
         warn_unless_converged("intra-order-preserving scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
     def _scores(self, record):

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -95,7 +94,7 @@ class MatrixScaling(Calibrator):
         off_diagonal = float(n_classes**2) if self.off_diagonal is None else self.off_diagonal
         require_not_negative("ridge", self.ridge)
         require_not_negative("off_diagonal", off_diagonal)
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
         self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.eye(n_classes, n_classes + 1)

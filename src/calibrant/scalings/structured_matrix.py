@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -89,12 +88,12 @@ class StructuredMatrixScaling(Calibrator):
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
         self.mixing_: float = 1.0 / (n + 1.0)
         identity = np.eye(n_classes, n_classes + 1)
         objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
-        theta, self.status_, self.gradient_ = solve(objective, identity)
+        theta, self.status_, self.gradient_ = solve(objective, identity, record.memory_of("structured matrix"))
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         warn_unless_converged("structured matrix scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -84,13 +83,14 @@ class StructuredVectorScaling(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
         self.mixing_: float = 1.0 / (n + 1.0)
         z = self._scores(record)
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(z, record.labels, record.weights, self.ridge * n_classes / n, identity)
-        theta, self.status_, self.gradient_ = solve(objective, np.repeat(identity, n_classes, axis=1))
+        start, tolerance = np.repeat(identity, n_classes, axis=1), 1e-6 if z.dtype == np.float32 else 1e-8
+        theta, self.status_, self.gradient_ = solve(objective, start, record.memory_of("structured vector"), tolerance)
         self.scale_, self.shift_ = theta
         warn_unless_converged("structured vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 

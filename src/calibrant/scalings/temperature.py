@@ -101,6 +101,9 @@ class TemperatureScaling(Calibrator):
 def _least_nll(record):
     """(1 / T, status) of least log loss."""
     low, high = TEMPERATURE_BOUNDS
+    beta, status = record.inverse_temperature
+    if 1.0 / high <= beta <= 1.0 / low and status in ("converged", "separable", "flat"):
+        return beta, status
     return inverse_temperature(record.logits, record.labels, record.weights, 1.0 / high, 1.0 / low)
 
 

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
-from calibrant._kernels.temperature import inverse_temperature
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -86,7 +85,7 @@ class VectorScaling(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
-        beta, _ = inverse_temperature(record.logits, record.labels, record.weights)
+        beta, _ = record.inverse_temperature
         self.temperature_: float = 1.0 / beta
         self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
         identity = np.array([[1.0], [0.0]])

@@ -2,45 +2,43 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.canonical_rows import merge_rows
-from calibrant._kernels.pooling import exponential_weights, linear_pool, stacking_weights
+from calibrant._kernels.pooling import exponential_weights, stacking_weights
+from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.out_of_fold import fit_clone, out_of_fold
+from calibrant.folds.out_of_fold import fit_clone, stratified_folds
 from calibrant.predictions import Inputs
-from calibrant.select.candidates import CANDIDATES, candidates_for
+from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for
 from calibrant.select.evidence import LEAST_ROWS, score_difference
+from calibrant.select.held_out import HeldOut, Pieces, canonical
+from calibrant.select.progress import Progress
 from calibrant.select.trust import beside_nothing, trusted_share
 
 __all__ = ["AutoCalibrator"]
 
 #: With fewer rows than this, so many folds.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
-#: Rows that a merged row counts as in the folds, at most.
-MOST_PIECES = 100
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
 #: Both scores are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
 RATE = 0.5
 #: Prior weight of doing nothing; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
-FLOOR = 1e-15
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One candidate's out-of-fold predictions and row scores."""
+    """A candidate, fitted."""
 
-    candidate: object
-    probabilities: np.ndarray
-    losses: np.ndarray
+    candidate: Candidate
+    member: Calibrator
 
 
 class AutoCalibrator(Calibrator):
@@ -67,6 +65,8 @@ class AutoCalibrator(Calibrator):
         Most relative cost of one fit of all candidates, temperature scaling being 1; the dearest are dropped first.
     random_state : int, default 0
         Seed of the folds and of the bootstrap.
+    verbose : bool, default False
+        Say on the error stream how far the fit has come, once it has taken two seconds.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -111,13 +111,15 @@ class AutoCalibrator(Calibrator):
 
     def __init__(
         self, *, methods: str | Sequence[str] = "auto", objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5,
-        max_cost: float | None = None, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+        max_cost: float | None = None, random_state: int = 0, verbose: bool = False, inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         self.methods: str | Sequence[str] = methods
         self.objective: Literal["log_loss", "brier"] = objective
         self.cv: int = cv
         self.max_cost: float | None = max_cost
         self.random_state: int = random_state
+        self.verbose: bool = verbose
         self.inputs: Inputs = inputs
         self.classes = classes
 
@@ -130,14 +132,15 @@ class AutoCalibrator(Calibrator):
 
     def _fit(self, record):
         names = self._names()
-        record = _canonical(record)
-        self.n_fit_: float = float(record.weights.sum())
-        if min(self.n_fit_, len(record)) < LEAST_ROWS:
-            return self._do_nothing(record, "too few rows")
-        if (record.labels == record.labels[0]).all():
+        pieces = canonical(record)
+        self.n_fit_: float = float(pieces.weight.sum())
+        if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
+            self._do_nothing(pieces.record, "too few rows")
+            return
+        if (pieces.labels == pieces.labels[0]).all():
             names = {"class rates"}.intersection(names or {"class rates"})
-        trials, notes = self._try(record, candidates_for(self.n_fit_, record.n_classes, names, self.max_cost))
-        return self._choose(record, trials, notes)
+        with one_blas_thread():
+            self._choose(pieces.record, *self._try(pieces, candidates_for(self.n_fit_, record.n_classes, names, self.max_cost)))
 
     def _names(self):
         self._option("objective", "log_loss", "brier")
@@ -152,70 +155,80 @@ class AutoCalibrator(Calibrator):
     def _do_nothing(self, record, why):
         self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)
         self.table_, self.status_ = [], f"identity: {why}"
-        self.score_ = self.uncalibrated_score_ = float(np.average(self._losses(record.probabilities, record), weights=record.weights))
         self.gain_in_errors_: float = 0.0
+        all_rows = np.arange(len(record))
+        held = HeldOut(Pieces(record, all_rows, record.weights), 1, self.objective)
+        held.add(all_rows >= 0, all_rows, [record.probabilities])
+        self.score_ = self.uncalibrated_score_ = float(np.average(held.losses(np.ones(1)), weights=record.weights))
 
-    def _try(self, record, candidates):
-        """Out-of-fold predictions of every candidate; one that fails is left out with a note."""
-        folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(record))
+    def _try(self, pieces, candidates):
+        """(trials, out-of-fold predictions in brief, notes): each candidate fitted on all rows, then on those of each fold from there.
+
+        A candidate that fails is left out with a note.
+        """
+        n_folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row))
+        folds = stratified_folds(pieces.labels, n_folds, self.random_state)
+        trials, notes = self._fitted(candidates, pieces.record)
+        held_out, progress = HeldOut(pieces, len(trials), self.objective), Progress(self.verbose)
+        failed = set()
+        for k in range(n_folds):
+            fit, held, place = pieces.split(folds == k)
+            again, why = self._fitted([t.candidate for t in trials], fit)
+            notes.update(why)
+            del fit
+            ready = {t.candidate.name: t.member for t in [trials[0], *again]}
+            failed.update(why)
+            # Of one that failed, the predictions as they are: they are dropped below.
+            held_out.add(folds == k, place, (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials))
+            progress(f"fold {k + 1} of {n_folds}")
+        kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
+        return [trials[j] for j in kept], held_out.only(kept), notes
+
+    def _fitted(self, candidates, record):
         trials, notes = [], {}
         for candidate in candidates:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", CalibrationWarning)
-                    Q, _ = out_of_fold(candidate.make(), record, n_splits=folds, random_state=self.random_state)
+                    trials.append(Trial(candidate, fit_clone(candidate.make(), record)))
             except (InputError, np.linalg.LinAlgError) as error:
                 notes[candidate.name] = str(error)
-                continue
-            trials.append(Trial(candidate, np.maximum(Q, FLOOR), self._losses(Q, record)))
         return trials, notes
 
-    def _losses(self, Q, record):
-        own = Q[np.arange(len(record)), record.labels]
-        if self.objective == "log_loss":
-            return -np.log(np.maximum(own, FLOOR))
-        return np.einsum("nk,nk->n", Q, Q) - 2.0 * own + 1.0
-
-    def _choose(self, record, trials, notes):
-        weight, identity = record.weights, trials[0]
-        means = [float(np.average(t.losses, weights=weight)) for t in trials]
-        pool = self._pool(trials, record)
+    def _choose(self, record, trials, held_out, notes):
+        weight, each = held_out.weight, np.eye(len(trials))
+        losses = np.stack([held_out.losses(one) for one in each])
+        means = [float(np.average(row, weights=weight)) for row in losses]
+        pool = self._pool(held_out, losses)
         kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
-        pool = pool[kept] / pool[kept].sum()
-        Q = linear_pool(pool, np.stack([trials[j].probabilities for j in kept]))
-        gain, error = score_difference(identity.losses, self._losses(Q, record), weight)
+        pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
+        gain, error = score_difference(losses[0], held_out.losses(pool), weight)
         self.uncalibrated_score_ = means[0]
-        gain += (self._unknown(identity.probabilities, weight) - self._unknown(Q, weight)) / self.n_fit_
+        gain += (held_out.unknown(each[0]) - held_out.unknown(pool)) / self.n_fit_
         self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
-        kept, pool = beside_nothing(kept, pool, trusted_share(gain, error, self.n_fit_), LEAST_WEIGHT)
-        Q = linear_pool(pool, np.stack([trials[j].probabilities for j in kept]))
-        self.score_ = float(np.average(self._losses(Q, record), weights=weight))
-        self.weights_: np.ndarray = pool
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
-            self.members_: list[Calibrator] = [fit_clone(trials[j].candidate.make(), record) for j in kept]
-        named = {trials[j].candidate.name: float(w) for j, w in zip(kept, pool, strict=True)}
-        self.table_: list[dict[str, Any]] = _table(trials, means, weight, named, notes)
+        kept, self.weights_ = beside_nothing(kept, pool[kept], trusted_share(gain, error, self.n_fit_), LEAST_WEIGHT)
+        pool = np.bincount(kept, self.weights_, len(trials))
+        self.score_ = float(np.average(held_out.losses(pool), weights=weight))
         self.status_ = "identity: no evidence" if kept == [0] else "pooled"
+        record.memory["exact"] = True
+        self.members_: list[Calibrator] = [t.member for t in self._fitted([trials[j].candidate for j in kept], record)[0]]
+        self.table_: list[dict[str, Any]] = _table(trials, losses, means, weight, pool, notes)
 
-    def _pool(self, trials, record):
+    def _pool(self, held_out, losses):
         """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
-        P = np.stack([t.probabilities for t in trials])
-        stack = stacking_weights(P, record.labels, record.weights, self.objective)
-        losses = np.stack([*(t.losses for t in trials), self._losses(linear_pool(stack, P), record)])
-        others = len(losses) - 1
+        gram = None if held_out.overlap is None else np.average(held_out.overlap, axis=2, weights=held_out.weight)
+        stack = stacking_weights(held_out.own, gram, held_out.weight)
+        others = len(losses)
         prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
-        *own, shared = exponential_weights(losses, record.weights, RATE, self.random_state, prior=prior)
+        losses = np.vstack([losses, held_out.losses(stack)])
+        *own, shared = exponential_weights(losses, held_out.weight, RATE, self.random_state, prior=prior)
         return np.array(own) + shared * stack
 
-    def _unknown(self, Q, weight):
-        """The mean score if every class were equally true."""
-        if self.objective == "log_loss":
-            return -float(np.average(np.log(np.maximum(Q, FLOOR)).mean(axis=1), weights=weight))
-        return float(np.average(np.einsum("nk,nk->n", Q, Q), weights=weight)) - 2.0 / Q.shape[1] + 1.0
-
     def _predict_proba(self, record):
-        return linear_pool(self.weights_, np.stack([member.predict_record(record) for member in self.members_]))
+        out = np.zeros((len(record), record.n_classes))
+        for share, member in zip(self.weights_, self.members_, strict=True):
+            out += share * member.predict_record(record)
+        return out
 
     def explain(self) -> str:
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""
@@ -228,23 +241,9 @@ class AutoCalibrator(Calibrator):
         return f"{data}: {parts}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
 
 
-def _canonical(record):
-    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
-
-    Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
-    is then taken apart into pieces of about one row: a fit from which all of a prediction's hits were held out would be misled.
-    """
-    first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
-    merged = replace(record, weight=None).take(first)
-    distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
-    pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
-    return replace(merged.take(np.repeat(np.arange(len(merged)), pieces)), weight=np.repeat(weight / pieces, pieces))
-
-
-def _table(trials, means, weight, named, notes):
+def _table(trials, losses, means, weight, pool, notes):
     rows = []
-    for trial, mean in zip(trials, means, strict=True):
-        name = trial.candidate.name
-        _, error = score_difference(trials[0].losses, trial.losses, weight)
-        rows.append({"name": name, "score": mean, "standard_error": error, "weight": named.get(name, 0.0), "note": ""})
+    for trial, loss, mean, share in zip(trials, losses, means, pool, strict=True):
+        _, error = score_difference(losses[0], loss, weight)
+        rows.append({"name": trial.candidate.name, "score": mean, "standard_error": error, "weight": float(share), "note": ""})
     return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]

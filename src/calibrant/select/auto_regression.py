@@ -17,8 +17,9 @@ from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
 from calibrant.regression.identity import ForecastIdentity
-from calibrant.select.auto import FEW_ROWS, FOLDS_OF_FEW, MOST_PIECES
+from calibrant.select.auto import FEW_ROWS, FOLDS_OF_FEW
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS, score_difference
+from calibrant.select.held_out import MOST_PIECES
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, RegressionCandidate, regression_candidates_for
 
 __all__ = ["AutoRegressionCalibrator"]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from calibrant._kernels.score_cells import in_cells
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
@@ -86,14 +87,14 @@ class OneVsRest(Calibrator):
         return Beta() if self.map is None else require_map(self.map)
 
     def _fit(self, record):
-        template, P, labels = self._template(), record.probabilities, record.labels
-        columns, templates = [1], [template]
+        template, labels = self._template(), record.labels
+        columns, templates, name = [1], [template], repr(template)
         if record.n_classes > 2:
             rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
             columns = range(record.n_classes)
             templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
         self.maps_: list[Any] = [
-            None if map is None else clone(map).fit_checked(P[:, k], (labels == k).astype(np.float64), record.weight)
+            None if map is None else clone(map).fit_checked(*_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
             for k, map in zip(columns, templates, strict=True)
         ]
         if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
@@ -118,6 +119,15 @@ class OneVsRest(Calibrator):
         kept = P[:, ~present].sum(axis=1)
         out[:, present] = _share(out[:, present], P[:, present], 1.0 - kept)
         return out / out.sum(axis=1, keepdims=True)
+
+
+def _rows(record, k, smooth):
+    """(scores, outcomes, weights or None) of class k; merged in cells for smooth maps of a choice that is still open."""
+    if not smooth or record.memory is None or record.memory.get("exact"):
+        return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
+    if ("cells", k) not in record.derived:
+        record.derived["cells", k] = in_cells(record.probabilities[:, k].copy(), record.labels == k, record.weights)
+    return record.derived["cells", k]
 
 
 class _AsItIs(Map):

@@ -1,0 +1,115 @@
+"""Rows dealt out in folds, and what out-of-fold predictions leave behind: enough to score each candidate and any mean of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.softmax import SINGLE_ENTRIES
+from calibrant.predictions import Predictions
+
+__all__ = ["MOST_PIECES", "HeldOut", "Pieces", "canonical"]
+
+#: Rows that a merged row counts as in the folds, at most.
+MOST_PIECES = 100
+FLOOR = 1e-15
+#: Whole predictions are kept of all rows up to so many entries, and of evenly spaced rows beyond.
+WHOLE_ENTRIES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Distinct rows, and the pieces of about one row that their weights are dealt out in.
+
+    Attributes
+    ----------
+    record : Predictions of the distinct rows, with their summed weights.
+    row, weight : (m,) the row that each piece belongs to, and the piece's weight.
+    """
+
+    record: Predictions
+    row: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(m,) position of each piece's class."""
+        assert self.record.labels is not None
+        return self.record.labels[self.row]
+
+    def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
+        """Records of the pieces that are not ``held`` out, (m,) bool, and of those that are, and the row of each of these in the latter."""
+        mass = np.bincount(self.row[~held], self.weight[~held], len(self.record))
+        fitted = np.flatnonzero(mass > 0.0)
+        rows, place = np.unique(self.row[held], return_inverse=True)
+        return self.record.take(fitted).weighted(mass[fitted]), self.record.take(rows), place
+
+
+def canonical(record: Predictions) -> Pieces:
+    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
+
+    Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
+    is then dealt out to the folds in pieces of about one row: a fit from which all of a prediction's hits were held out would be misled.
+    """
+    if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
+        record = replace(record, values=record.values.astype(np.float32, copy=False))
+    record = replace(record, memory={})
+    first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
+    merged = record.take(first).weighted(weight)
+    distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
+    pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
+    return Pieces(merged, np.repeat(np.arange(len(merged)), pieces), np.repeat(weight / pieces, pieces))
+
+
+class HeldOut:
+    """Out-of-fold predictions of J candidates in brief.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    n_candidates : J
+    objective : "log_loss" or "brier"
+    """
+
+    def __init__(self, pieces: Pieces, n_candidates: int, objective: str) -> None:
+        m, n_classes = len(pieces.row), pieces.record.n_classes
+        self.weight, self.labels, self.n_classes = pieces.weight, pieces.labels, n_classes
+        self.own = np.empty((n_candidates, m))
+        self.overlap = np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
+        self.spaced = np.zeros(m, dtype=bool)
+        self.spaced[:: -(-m * n_classes // WHOLE_ENTRIES)] = True
+        self.whole = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
+
+    def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
+        """Note all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held`` are their rows ``place``."""
+        labels, spaced = self.labels[held], self.spaced[held]
+        whole, before = np.flatnonzero(held[self.spaced]), []
+        for j, Q in enumerate(predictions):
+            self.own[j, held] = np.maximum(Q[place, labels], FLOOR)
+            self.whole[j, whole] = np.maximum(Q[place[spaced]], FLOOR)
+            if self.overlap is not None:
+                before.append(Q)
+                for i, other in enumerate(before):
+                    self.overlap[i, j, held] = self.overlap[j, i, held] = np.einsum("nk,nk->n", other, Q)[place]
+
+    def only(self, kept: list[int]) -> "HeldOut":
+        """The same for some of the candidates."""
+        out = object.__new__(HeldOut)
+        vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
+        out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
+        return out
+
+    def losses(self, pool: np.ndarray) -> np.ndarray:
+        """(m,) row scores of the mean with weights (J,)."""
+        own = pool @ self.own
+        if self.overlap is None:
+            return -np.log(own)
+        return np.einsum("i,ijm,j->m", pool, self.overlap, pool, optimize=True) - 2.0 * own + 1.0
+
+    def unknown(self, pool: np.ndarray) -> float:
+        """The mean score of the mean with weights (J,) if every class were equally true."""
+        mean, weight = np.tensordot(pool, self.whole, axes=1), self.weight[self.spaced]
+        if self.overlap is None:
+            return -float(np.average(np.log(mean).mean(axis=1), weights=weight))
+        return float(np.average(np.einsum("nk,nk->n", mean, mean), weights=weight)) - 2.0 / self.n_classes + 1.0
