@@ -5,7 +5,7 @@ import pytest
 
 from calibrant._kernels import multinomial
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective, vector_logits, vector_objective
-from calibrant._kernels.newton import conjugate_gradient, minimise
+from calibrant._kernels.newton import conjugate_gradient, minimise, minimise_near
 from calibrant._kernels.softmax import log_softmax
 
 
@@ -70,3 +70,22 @@ def test_minimise_says_when_it_ran_out_of_steps():
 
     _, status, _ = minimise(evaluate, np.zeros(1), max_steps=5)
     assert status == "max steps"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("limit", [10_000, 0])
+def test_a_search_near_another_ends_at_the_minimum_of_its_own(family, limit, monkeypatch):
+    objective, _, shape = FAMILIES[family]
+    monkeypatch.setattr(multinomial, "DENSE_VECTOR", limit)
+    monkeypatch.setattr(multinomial, "DENSE_MATRIX", limit)
+    z, labels, weight, rng = _problem(n=600)
+    memory = {}
+    minimise_near(objective(z, labels, weight, 0.01, np.zeros(shape(4))), np.zeros(shape(4)), memory)
+    part = rng.random(600) < 0.8
+    evaluate = objective(z[part], labels[part], weight[part], 0.01, np.zeros(shape(4)))
+    near, status, size = minimise_near(evaluate, np.zeros(shape(4)), memory)
+    exact, _, _ = minimise(evaluate, np.zeros(shape(4)))
+    assert status == "converged"
+    assert size <= 3e-6
+    np.testing.assert_allclose(near, exact, atol=3e-4)
+    assert evaluate(near)[0] == pytest.approx(evaluate(exact)[0], abs=1e-8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._kernels import temperature
-from calibrant._kernels.temperature import inverse_temperature, nll_derivatives
+from calibrant._kernels.temperature import inverse_temperature, nll_derivatives, tilted_losses, tilted_root, tilts
 from calibrant._kernels.threads import threads
 
 
@@ -39,3 +39,18 @@ def test_the_number_of_threads_changes_no_bit():
         with threads(n):
             ends.append(inverse_temperature(logits, labels, weight, 1e-3, 1e3)[0])
     assert len(set(ends)) == 1
+
+
+def test_the_series_about_one_temperature_tells_losses_and_roots_near_by():
+    rng = np.random.default_rng(5)
+    logits, weight = rng.normal(size=(2000, 4)) * 2.0, rng.uniform(0.5, 2.0, 2000)
+    labels = (0.6 * logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    beta, _ = inverse_temperature(logits, labels, weight)
+    series = tilts(beta, logits, labels)
+    near = beta * 1.01
+    exact = np.log(np.exp(near * logits).sum(axis=1)) - near * logits[np.arange(2000), labels]
+    np.testing.assert_allclose(tilted_losses(series, near - beta), exact, atol=1e-8)
+    part = rng.random(2000) < 0.8
+    root, _ = inverse_temperature(logits[part], labels[part], weight[part])
+    assert beta + tilted_root(series[part], weight[part], 0.1) == pytest.approx(root, rel=1e-6)
+    assert tilted_root(series[part], weight[part], 1e-9) is None
