@@ -7,47 +7,39 @@ __all__ = ["LazySolver", "cholesky_solver", "conjugate_gradient", "minimise", "m
 
 
 #: Where a search near another ends, and after how many steps it begins anew.
-NEAR_TOLERANCE, NEAR_STEPS = 3e-6, 15
+NEAR_TOLERANCE, NEAR_STEPS = 3e-6, 40
 #: Relative residual to which a step near another search is solved for.
 NEAR_RELATIVE = 0.1
 
 
 def minimise_near(evaluate, start, memory, tolerance=1e-8):
-    """:func:`minimise` for one of several nearly equal functions: the first leaves its end and its curvature in the dict ``memory``.
+    """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the first at its start.
 
-    The others begin at that end and step by that curvature, corrected by the changes of the gradient seen on the way (BFGS), so that they
-    need none of their own. They stop at a gradient of 3e-6, which is a loss 1e-9 or so above the least. A ``solve`` may
-    have an attribute ``near``: a light stand-in for itself, which holds no rows.
+    It and the last end are left in the dict ``memory``: the others begin there. Steps are corrected by the changes of the gradient seen on
+    the way (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6, which is a loss 1e-9 or so above the
+    least. A solver may have an attribute ``near``: a light stand-in for itself, which holds no rows.
     """
-    if "solve" in memory:
-        x, size = _follow(evaluate, memory)
-        if size <= NEAR_TOLERANCE:
-            return x, "converged", size
-        return minimise(evaluate, x, tolerance)
-    used = []
-
-    def remembering(x):
-        value, gradient, solve = evaluate(x)
-
-        def noted(r, relative):
-            step = solve(r, relative)
-            used[:] = [getattr(solve, "near", solve)]
-            return step
-
-        return value, gradient, noted
-
-    x, status, size = minimise(remembering, start, tolerance)
-    if used and status == "converged":
-        memory.update(end=x, solve=used[0])
+    first = not memory
+    if first:
+        _, gradient, solve = evaluate(start)
+        solve(gradient, NEAR_RELATIVE)
+        memory.update(end=start, solve=getattr(solve, "near", solve))
+    goal = tolerance if first else max(NEAR_TOLERANCE, tolerance)
+    x, size = _follow(evaluate, memory, goal)
+    status = "converged"
+    if size > goal:
+        x, status, size = minimise(evaluate, x, tolerance)
+    if first:
+        memory["end"] = x
     return x, status, size
 
 
-def _follow(evaluate, memory):
+def _follow(evaluate, memory, tolerance):
     """(x, largest gradient entry) after at most NEAR_STEPS steps from the end remembered."""
     x, solve, pairs = memory["end"], memory["solve"], []
     value, gradient, _ = evaluate(x)
     for _ in range(NEAR_STEPS):
-        if float(np.abs(gradient).max()) <= NEAR_TOLERANCE:
+        if float(np.abs(gradient).max()) <= tolerance:
             break
         direction = -_corrected(gradient, pairs, solve)
         slope = float(np.vdot(gradient, direction))
