@@ -89,7 +89,7 @@ class SignalTags:
 
 @dataclass(frozen=True)
 class Promises:
-    """What a measure of calibration promises, each said as "yes", "no", "partly" or "unknown".
+    """What a measure of calibration promises, each said as "yes", "no" or "partly".
 
     .. versionadded:: 0.2
 
@@ -106,8 +106,8 @@ class Promises:
     Tags, MapTags, SignalTags : the facts of calibrators, maps and signals.
     """
 
-    truthful: Literal["yes", "no", "partly", "unknown"]
-    testable: Literal["yes", "no", "partly", "unknown"]
-    actionable: Literal["yes", "no", "partly", "unknown"]
+    truthful: Literal["yes", "no", "partly"]
+    testable: Literal["yes", "no", "partly"]
+    actionable: Literal["yes", "no", "partly"]
     regret: str
     derived: bool = False

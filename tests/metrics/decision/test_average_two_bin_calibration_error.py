@@ -46,6 +46,33 @@ def test_rounding_games_the_ece_and_not_atb():
     assert [expected(ece, P, said) for said in (P, rounded, np.full(4, P.mean()))] == pytest.approx([0.315, 0.165, 0.1491], abs=1e-4)
 
 
+MEASURES = {name: metric for name in metrics.__all__ if hasattr(metric := getattr(metrics, name), "promises")}
+#: Of every measure that is not truthful: what is reported in place of P, or of three times .5, and lowers it.
+BETTER = {"u_calibration_error": ((0.5, 0.5, 0.5), (0.67, 0.38, 0.78))}
+COARSE = (P, (0.2, 0.2, 0.75, 0.75))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_truthful_as_declared(name):
+    metric = MEASURES[name]
+    # Of binned ones, that of P(class 1), with a bin for each distinct value.
+    binned = hasattr(metric, "norm") and metrics.positive_class_calibration_error.with_options(n_bins=1000, norm=metric.norm)
+    metric = binned or metric.with_options(target="event")
+    truth, said = BETTER.get(name, COARSE if name != "smooth_calibration_error" else (P, (0.0, 0.5, 0.5, 1.0)))
+    gains = expected(metric, truth, said) < expected(metric, truth, truth) - 1e-6
+    assert gains == (MEASURES[name].promises.truthful == "no")
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_testable_as_declared(name):
+    """Of calibrated scores that are all distinct, what can be estimated is next to 0."""
+    rng = np.random.default_rng(5)
+    p = rng.random(4000)
+    y = (rng.random(4000) < p).astype(int)
+    options = {"n_bins": 10**6} if hasattr(MEASURES[name], "norm") else {"target": "event"}
+    assert (MEASURES[name](y, p, **options) < 0.03) == (MEASURES[name].promises.testable == "yes")
+
+
 def test_the_grid_is_within_what_is_said():
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -45,7 +45,7 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
     never change their order) and tends to 0 for calibrated ones. Its sums add up exactly, so it has a state of fixed size.
 
     **Derived.** The paper's definition was not at hand: name and promises are from its abstract, the construction is our own, so values
-    may differ from the authors' by constants. Its truthfulness is not known.
+    may differ from the authors' by constants. This one is not truthful: coarser scores can lower it.
 
     References
     ----------
@@ -64,7 +64,7 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     mergeable_: ClassVar[bool] = True
-    promises: ClassVar[Promises] = Promises("unknown", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True)
+    promises: ClassVar[Promises] = Promises("no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True)
 
     @classmethod
     def _examples(cls):
