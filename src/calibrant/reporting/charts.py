@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from calibrant.reporting.drawing import BOTTOM, RIGHT, TOP, Axis, point
+
 __all__ = ["bin_charts", "class_charts"]
 
-#: Of the drawing area, in the units of its viewBox (320 x 290).
-LEFT, RIGHT, TOP, BOTTOM = 38.0, 310.0, 10.0, 250.0
+#: The axes that the template draws beside them.
+X, Y = Axis(0.0, 1.0, 38.0, RIGHT, ()), Axis(0.0, 1.0, BOTTOM, TOP, ())
 
 
 def bin_charts(summary: dict[str, Any]) -> dict[str, Any]:
@@ -36,21 +38,8 @@ def class_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _points(curve, when):
     rows = zip(curve["confidence"], curve["accuracy"], curve["low"], curve["high"], curve["n"], strict=True)
-    return [
-        {
-            "x": round(_x(c), 1), "y": round(_y(a), 1), "low": round(_y(low), 1), "high": round(_y(high), 1),
-            "text": f"{when}: {c:.3f} predicted, {a:.3f} observed ({low:.3f} to {high:.3f}), {n:,.0f} rows",
-        }
-        for c, a, low, high, n in rows
-    ]  # fmt: skip
-
-
-def _x(value):
-    return LEFT + (RIGHT - LEFT) * value
-
-
-def _y(value):
-    return BOTTOM - (BOTTOM - TOP) * value
+    said = "{}: {:.3f} predicted, {:.3f} observed ({:.3f} to {:.3f}), {:,.0f} rows"
+    return [point(X, Y, (c, a), said.format(when, c, a, low, high, n), low, high) for c, a, low, high, n in rows]
 
 
 def _words(curve):

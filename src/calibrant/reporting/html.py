@@ -39,7 +39,8 @@ def render(summary: dict[str, Any]) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     chosen = PAGES[summary["target"]]
-    environment.filters.update({"number": _number, "signed": _signed, "percent": _percent, "count": _count, **chosen.FILTERS})
+    usual = {"number": _number, "signed": _signed, "percent": _percent, "share": _percent, "count": _count}
+    environment.filters.update({**usual, **chosen.FILTERS})
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["target"]], style=_trusted(style), style_hash=_digest(style),

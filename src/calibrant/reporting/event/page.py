@@ -10,7 +10,7 @@ from calibrant.reporting.event.verdict import share
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html", "event/wrong.html",
+    "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html", "wrong.html",
     "over_time.html", "choice.html", "event/answer.html", "method.html",
 )  # fmt: skip
 FILTERS: dict[Any, Any] = {"share": lambda value: "–" if value is None else share(value)}
@@ -28,5 +28,8 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
         "figures": event_figures(summary), "decision_figures": decision_figures(summary), "answer_figures": answer_figures(summary),
         "threshold_rows": [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)], "notes": NOTES,
         "trusted": "Can its risk be trusted?", "over": "too high", "under": "too low", "watched": "risk and outcome",
+        "columns": (("Said", "risk"), ("Happened", "rate")), "place": "Risk", "ends": "%.3g",
+        "told": "the mean risk said, the share that happened, the gap between the two and their ratio (O/E), with "
+        f"{100.0 * summary['level']:g} % intervals that hold for all rows of a table together",
         "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
     }  # fmt: skip
