@@ -193,3 +193,11 @@ def test_a_class_of_several_is_asked_for_by_target(run, tmp_path):
     np.savez(tmp_path / "f.npz", probabilities=np.full((6, 3), 1 / 3), labels=np.tile([0, 1, 2], 2))
     assert "--target LABEL" in run("evaluate", "f.npz", "--positive", "2", code=1).stderr
     assert "3 classes" in run("evaluate", "f.npz", "--target", "2").stdout
+
+
+def test_a_warning_is_said_once(run, tmp_path):
+    rng = np.random.default_rng(0)
+    p = (rng.random(80) < 0.5).astype(int)
+    write(tmp_path / "f.jsonl", p=p, y=np.where(rng.random(80) < 0.8, p, 1 - p))
+    lines = run("report", "f.jsonl", "--risk", "p", "--label", "y", "--method", "identity").stderr.splitlines()
+    assert len(set(lines)) == len(lines)

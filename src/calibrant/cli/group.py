@@ -75,12 +75,21 @@ class _Group(click.Group):
     def invoke(self, ctx):
         with _one_sentence(), warnings.catch_warnings():
             warnings.simplefilter("always", CalibrationWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _once_each()
             return super().invoke(ctx)
 
 
-def _show_warning(message, category, filename, lineno, file=None, line=None):
-    say(f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}: {said(message)}", err=True)
+def _once_each():
+    """Show each warning, the first time that it is given."""
+    told = set()
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        words = f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}: {said(message)}"
+        if words not in told:
+            told.add(words)
+            say(words, err=True)
+
+    return show
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

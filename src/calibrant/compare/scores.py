@@ -12,7 +12,7 @@ from calibrant.metrics.paired import meaning, paired_difference
 
 __all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
 
-NOT_RESAMPLED = "too large to resample"
+NOT_RESAMPLED = "not resampled"
 
 
 def as_it_is(record: Any) -> Any:

@@ -204,3 +204,16 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     caption = page[page.index('id="figure-smooth-before"') : page.index('id="figure-corp"')]
     assert "and the number of rows in each" not in caption
     assert "a loess curve with the 95 % band" in caption
+    corp = page[page.index('id="figure-corp"') : page.index('id="decide"')]
+    assert found.to_dict()["scale"] == "log"
+    assert "Risk said" in corp
+    assert ">0.001</text>" in corp
+
+
+def test_certain_risks_that_were_wrong_are_said_with_what_they_do_to_the_numbers():
+    y, p = np.tile([0, 1, 1, 0], 20), np.tile([0.0, 1.0, 0.0, 0.4], 20)
+    found = cb.report(y, p, calibrator=cb.Identity(), n_resamples=20).to_dict()
+    assert any("20 risks" in said and "counts 27.6 for each" in said for said in found["cautions"])
+    ici = by_key(found["metrics"])["ici"]["before"]
+    assert (ici["low"], ici["method"]) == (None, "not resampled")
+    assert by_key(found["metrics"])["log_loss"]["before"]["value"] == pytest.approx((27.631 - np.log(0.6)) / 4, abs=1e-3)

@@ -1,13 +1,17 @@
 """The figures of the page on an event: the risks' reliability without bins, what decisions bring, and the answer's reliability."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.probability_scale import scale_ends
 from calibrant.displays.decision_curve import DecisionCurveDisplay
 from calibrant.displays.gain import GainDisplay
+from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
+from calibrant.displays.probability_axes import scale_axes
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.metrics.curves.decision_curve import DecisionCurve
 from calibrant.metrics.curves.gain_curve import GainCurve
@@ -29,7 +33,7 @@ INCREASING = replace(
 def event_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """The share that happened over the risk: a smooth curve with its band before and after, and the best increasing one."""
     drawn = [_smooth(when, summary) for when in ("before", "after") if summary["loess"][when] is not None]
-    return [*drawn, overlaid(INCREASING, summary), *evidence_figures(summary)]
+    return [*drawn, overlaid(replace(INCREASING, display=partial(_Scaled, summary)), summary), *evidence_figures(summary)]
 
 
 def _smooth(when, summary):
@@ -40,6 +44,22 @@ def _smooth(when, summary):
     title = f"Smooth, {when_words(when, summary)}"
     drawn = f", and a loess curve with the {100 * summary['level']:g} % band that holds all of it"
     return reliability_figure(f"smooth-{when}", title, curve, _Bare(display), (3.7, 3.7), "risk", "share that happened", drawn)
+
+
+class _Scaled:
+    """The best increasing recalibration on the axes of the page: logarithmic ones where the event is rare."""
+
+    def __init__(self, summary, curve):
+        self.summary, self.curve = summary, curve
+
+    def plot(self, ax, **options):
+        """Draw it on ``ax``."""
+        ax.set(xscale="linear", yscale="linear")  # of the curve drawn before: the display's own ends hold 0
+        IsotonicCurveDisplay(self.curve).plot(ax, **options)
+        ax.set(xlabel="Risk said")
+        if self.summary["scale"] == "log":
+            drawn = np.concatenate([part["score"] for part in self.summary["corp"].values() if part is not None])
+            scale_axes(ax, "log", *scale_ends("log", drawn, self.summary["quality"]["rate"]))
 
 
 class _Bare:
