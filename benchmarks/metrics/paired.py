@@ -14,6 +14,7 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant.errors import CalibrationWarning
+from calibrant.groups import clustered as clustered_rows
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.paired import paired_difference
 from calibrant.predictions import read
@@ -57,7 +58,8 @@ def covered(metric, case, n, repeats, *, n_resamples=200, base=0.0, cluster=1, c
     groups = np.arange(n // cluster).repeat(cluster) if clustered else None
     for repeat in range(repeats):
         y, a, b = draw(case, n, rng, base, cluster)
-        found = paired_difference(metric, read(a, y), read(b, y), n_resamples=n_resamples, random_state=repeat, cluster=groups)
+        first, second = (clustered_rows(read(one, y), groups) for one in (a, b))
+        found = paired_difference(metric, first, second, n_resamples=n_resamples, random_state=repeat)
         low, high = found.limits(level)
         held += low <= aim <= high
     return held / repeats

@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calibrant.arrays import column_names, plain_array
-from calibrant.errors import InputError
+from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 
-__all__ = ["Groups", "read_groups"]
+__all__ = ["Groups", "clustered", "read_clusters", "read_groups"]
+
+#: Below so many clusters what is said of them is rough.
+FEW_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,25 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
         found, digit = np.divmod(found, len(part))
         names.append(part.names[digit].tolist())
     return Groups(array_of(list(zip(*reversed(names), strict=True))), index)
+
+
+def read_clusters(cluster: Any, record: Any) -> np.ndarray:
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn."""
+    index = read_groups(cluster, record, "cluster").index
+    count = len(np.unique(index))
+    if count < 2:
+        raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
+    if count < FEW_CLUSTERS:
+        warn(
+            f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test is rough; have more of them measured.",
+            SparseDataWarning,
+        )
+    return index
+
+
+def clustered(record: Any, cluster: Any) -> Any:
+    """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None."""
+    return record if cluster is None else replace(record, cluster=read_clusters(cluster, record))
 
 
 def _columns(groups, name):

@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
+from calibrant.groups import clustered
 from calibrant.metrics.paired import meaning, paired_difference
 from calibrant.predictions import read
 
@@ -13,8 +14,9 @@ Q = np.clip(P + rng.normal(0.0, 0.1, 80), 0.01, 0.99)
 DRAWN = {"n_resamples": 300, "random_state": 0}
 
 
-def difference(metric, y=Y, p=P, q=Q, weight=None, **options):
-    return paired_difference(metric, read(p, y, sample_weight=weight), read(q, y, sample_weight=weight), **(DRAWN | options))
+def difference(metric, y=Y, p=P, q=Q, weight=None, cluster=None, **options):
+    first, second = (clustered(read(one, y, sample_weight=weight), cluster) for one in (p, q))
+    return paired_difference(metric, first, second, **(DRAWN | options))
 
 
 def test_of_a_mean_it_is_the_paired_t_test():
@@ -51,13 +53,13 @@ def test_a_whole_cluster_repeated_is_one_more_cluster_but_rows_in_it_are_none(me
     assert within.limits(0.9) == pytest.approx(once.limits(0.9), rel=1e-9)
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-def test_a_weight_is_a_repetition(clustered):
+@pytest.mark.parametrize("together", [False, True])
+def test_a_weight_is_a_repetition(together):
     weight = np.tile([1.0, 2.0], 40)
     rows = np.repeat(np.arange(80), weight.astype(int))
     cluster = np.arange(80) // 4
-    one = difference(metrics.log_loss, weight=weight, cluster=cluster if clustered else None)
-    other = difference(metrics.log_loss, Y[rows], P[rows], Q[rows], cluster=cluster[rows] if clustered else None)
+    one = difference(metrics.log_loss, weight=weight, cluster=cluster if together else None)
+    other = difference(metrics.log_loss, Y[rows], P[rows], Q[rows], cluster=cluster[rows] if together else None)
     assert one.limits(0.95) == pytest.approx(other.limits(0.95), rel=1e-12)
 
 

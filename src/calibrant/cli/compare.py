@@ -18,7 +18,7 @@ from calibrant.cli.wording import few, say
 from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
-from calibrant.groups import read_groups
+from calibrant.groups import read_clusters
 from calibrant.labels import places
 from calibrant.metrics.comparison import CORRECTIONS, OF_CLASSES, OF_NUMBERS
 from calibrant.predictions import read
@@ -65,7 +65,7 @@ def compare(
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
     usual = OF_NUMBERS if data.task == "regression" else OF_EVENTS if one is not whole else OF_CLASSES
-    drawn = None if cluster is None else read_groups(column_of(data, cluster), whole, "cluster").index
+    drawn = None if cluster is None else read_clusters(column_of(data, cluster), whole)
     found = metrics.compare.of(records, _metrics(keys, data.task) or usual, cluster=drawn, **options)
     say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1) if as_json else str(found))
 

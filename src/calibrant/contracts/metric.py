@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
 from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
+from calibrant.contracts.clustered import cluster_draws, clustered_interval
 from calibrant.contracts.interval import Interval, require_level, require_resamples
 from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.predictions import Inputs
 
 __all__ = ["Interval", "Metric", "WholeMetric"]
@@ -56,6 +58,8 @@ class Metric:
     selects: ClassVar[bool] = False
     #: Whether the paired interval of a difference between two predictions covers in simulation (benchmarks/metrics/paired.py).
     paired: ClassVar[bool] = False
+    #: Whether a bootstrap of whole clusters, where there is no analytic interval, is one of it: not where chance inflates the number.
+    clustered: ClassVar[bool] = True
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
@@ -87,16 +91,17 @@ class Metric:
     @renamed_arguments("0.1", mean="P")
     def interval(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
-        n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-        inputs: Inputs = "probability", **options: Any,
+        n_resamples: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
     ) -> Any:  # fmt: skip
         """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a list of them.
 
         ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap" (percentile) or "bca" (bias-corrected
-        and accelerated); the bootstraps are seeded by ``random_state``.
+        and accelerated); the bootstraps are seeded by ``random_state``. ``cluster``, (n,) labels, says which rows hang together: means are
+        then cluster-robust, resamples of whole clusters, and what knows neither is an InputError.
         """
         metric = self.with_options(**options)
-        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
+        record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
     @renamed_arguments("0.1", mean="P")
@@ -131,15 +136,18 @@ class Metric:
     def interval_of(
         self, record: TaskRecord, *, level: float = 0.95, method: str = "auto", n_resamples: int = 1000, random_state: int = 0
     ) -> Any:  # fmt: skip
-        """``interval`` of a record that has been read: an :class:`Interval`, or a list of d."""
+        """``interval`` of a record that has been read, with its clusters if it carries any: an :class:`Interval`, or a list of d."""
         require_level(level)
         require_resamples(n_resamples)
         require_pairs(record.weight, "an interval")
-        found = [self._interval(output, level, method, n_resamples, random_state) for output in record.outputs()]
+        one = self._interval if record.cluster is None else partial(clustered_interval, self)
+        found = [one(output, level, method, n_resamples, random_state) for output in record.outputs()]
         return found if record.several else found[0]
 
     def resampled_of(self, record: TaskRecord, n_resamples: int, random_state: int) -> np.ndarray:
-        """The value on bootstrap resamples of the rows of a record of one output, (n_resamples,)."""
+        """The value on bootstrap resamples of the rows, or the clusters, of a record of one output, (n_resamples,)."""
+        if record.cluster is not None:
+            return cluster_draws(self, record, n_resamples, random_state)
         return self._resampled(record, n_resamples, random_state)
 
     def totals_of(self, record: TaskRecord) -> np.ndarray:

@@ -31,6 +31,7 @@ class ForecastRecord:
     weight : (n,) positive, or None where every row counts once; rows of weight 0 have been dropped.
     kept : (n given,) mask of the rows kept, or None.
     names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
+    cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not rows; or None.
     """
 
     forecast: Forecast
@@ -38,6 +39,7 @@ class ForecastRecord:
     weight: np.ndarray | None = None
     kept: np.ndarray | None = field(default=None, repr=False)
     names: list[str] | None = field(default=None, repr=False)
+    cluster: np.ndarray | None = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
 
@@ -96,10 +98,10 @@ class ForecastRecord:
 
     def take(self, rows: Any) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
-        y, weight = self.y, self.weight
+        y, weight, cluster = self.y, self.weight, self.cluster
         return replace(
-            self, forecast=self.forecast.take(rows), kept=None,
-            y=None if y is None else y[rows], weight=None if weight is None else weight[rows],
+            self, forecast=self.forecast.take(rows), kept=None, y=None if y is None else y[rows],
+            weight=None if weight is None else weight[rows], cluster=None if cluster is None else cluster[rows],
         )  # fmt: skip
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":

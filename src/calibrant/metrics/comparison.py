@@ -1,7 +1,7 @@
 """Models, or calibrators, against each other on the same rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import read_groups
+from calibrant.groups import read_clusters
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
@@ -131,10 +131,9 @@ def _of(
         raise InputError(f"correction must be one of {list(CORRECTIONS)}; got {correction!r}.")
     if baseline is not None and baseline not in records:
         raise InputError(f"baseline must be one of the names {list(records)}; got {baseline!r}.")
-    if cluster is not None and cluster.max() == 0:
-        raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
+    records = {name: replace(record, cluster=cluster) for name, record in records.items()}
     pairs = list(combinations(records, 2)) if baseline is None else [(baseline, name) for name in records if name != baseline]
-    drawn = {"cluster": cluster, "n_resamples": n_resamples, "random_state": random_state}
+    drawn = {"n_resamples": n_resamples, "random_state": random_state}
     rows = [
         row
         for name, metric in metrics_by_name(metrics).items()
@@ -245,6 +244,6 @@ def compare(
         metrics = OF_NUMBERS if any(is_forecast(one) or isinstance(one, tuple) for one in P.values()) else OF_CLASSES
     named = list(metrics_by_name(metrics).values())
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
-    runs = None if cluster is None else read_groups(cluster, next(iter(records.values())), "cluster").index
+    runs = None if cluster is None else read_clusters(cluster, next(iter(records.values())))
     options = {"level": level, "correction": correction, "baseline": baseline}
     return _of(records, named, **options, cluster=runs, n_resamples=n_resamples, random_state=random_state)

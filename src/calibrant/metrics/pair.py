@@ -54,6 +54,7 @@ class PairMetric(Targeted, WholeMetric):
     target: Any = "answer"
 
     estimand: ClassVar[str] = "error on ever more rows with these scores: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
 
     @classmethod
     def _examples(cls):

@@ -1,12 +1,12 @@
 """A metric of two predictions of the same rows: the difference, with its interval and test."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.bootstrap import resample_weights
+from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import normal_interval
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
@@ -71,21 +71,18 @@ def is_mean(metric: Metric) -> bool:
 # Conformal intervals of few rows are infinite: such a mean has no difference.
 @np.errstate(invalid="ignore")
 def paired_difference(
-    metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int, cluster: np.ndarray | None = None
+    metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int
 ) -> PairedDifference:  # fmt: skip
-    """Of two records of the same rows and weights, each of one output.
+    """Of two records of the same rows, weights and clusters, each of one output.
 
-    Of a mean it is had from the rows' differences; where ``cluster``, (n,) numbers 0..G-1, says which rows hang together, from the
-    clusters' sums of them. Any other metric is computed on resamples of the rows, or of the clusters.
+    Of a mean it is had from the rows' differences; where they carry clusters, from the clusters' sums of them. Any
+    other metric is computed on resamples of the rows, or of the clusters.
     """
     value = metric.of(second) - metric.of(first)
     if is_mean(metric):
-        found = _mean(metric.losses_of(second) - metric.losses_of(first), first.weights, cluster)
+        found = _mean(metric.losses_of(second) - metric.losses_of(first), first.weights, first.cluster)
         return PairedDifference(value, "paired, analytic", *found)
-    if cluster is None:
-        draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
-    else:
-        draws = _of_clusters(metric, first, second, cluster, n_resamples, random_state)
+    draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 
 
@@ -95,18 +92,8 @@ def _mean(difference, weight, cluster):
     mean = weight @ difference / n
     if cluster is None:
         return mean, weight @ (difference - mean) ** 2 / n / max(n - 1.0, 1.0), max(n - 1.0, 1.0)
-    sums = np.bincount(cluster, weights=weight * (difference - mean))
-    return mean, sums @ sums / n**2 * len(sums) / (len(sums) - 1.0), len(sums) - 1.0
-
-
-def _of_clusters(metric, first, second, cluster, n_resamples, random_state):
-    rng, each = np.random.default_rng(random_state), np.ones(cluster.max() + 1)
-    draws = np.empty(n_resamples)
-    for i in range(n_resamples):
-        times = resample_weights(each, rng)[cluster]
-        a, b = (metric.of(replace(one, weight=one.weights * times).take(times > 0.0)) for one in (first, second))
-        draws[i] = b - a
-    return draws
+    variance, freedom = variance_of_sum(weight * (difference - mean), cluster)
+    return mean, variance / n**2, freedom
 
 
 def meaning(low: float, high: float, direction: str) -> str:

@@ -56,6 +56,8 @@ class Predictions:
     own : (n,) intp or None
         Labels taken for the model's own instead of those of the largest values, with their probabilities as confidence: a calibrator of
         the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
+    cluster : (n,) intp or None
+        Which rows hang together: intervals and tests then count clusters, not rows.
     """
 
     task: ClassVar[str] = "classification"
@@ -72,6 +74,7 @@ class Predictions:
     checked: bool = field(default=True, repr=False)
     own: np.ndarray | None = field(default=None, repr=False)
     memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    cluster: np.ndarray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -211,6 +214,7 @@ class Predictions:
             X=X,
             kept=None,
             own=None if self.own is None else self.own[rows],
+            cluster=None if self.cluster is None else self.cluster[rows],
         )
         self._hand_on(part, rows)
         return part

@@ -58,6 +58,7 @@ class CalibrationInTheLarge(PairMetric):
 
     name: ClassVar[str] = "calibration in the large"
     key: ClassVar[str] = "calibration_in_the_large"
+    clustered: ClassVar[bool] = True
     estimand: ClassVar[str] = "shift of the log-odds that fits ever more rows of the same kind best"
     direction: ClassVar[str] = "none"
     paired: ClassVar[bool] = True

@@ -52,6 +52,7 @@ class AdaptiveCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "ACE"
     key: ClassVar[str] = "ace"
+    clustered: ClassVar[bool] = False
     estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -36,6 +36,7 @@ class BinnedCalibrationError(Metric):
 
     direction: ClassVar[str] = "minimize"
     estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod

@@ -55,6 +55,7 @@ class CalibrationSlope(PairMetric):
 
     name: ClassVar[str] = "calibration slope"
     key: ClassVar[str] = "calibration_slope"
+    clustered: ClassVar[bool] = True
     estimand: ClassVar[str] = "slope of the logistic fit to ever more rows of the same kind"
     direction: ClassVar[str] = "none"
     paired: ClassVar[bool] = True

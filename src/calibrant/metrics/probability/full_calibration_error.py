@@ -54,6 +54,7 @@ class FullCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "full ECE"
     key: ClassVar[str] = "full_ece"
+    clustered: ClassVar[bool] = False
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
 

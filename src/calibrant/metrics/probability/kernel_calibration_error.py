@@ -55,6 +55,7 @@ class KernelCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "SKCE"
     key: ClassVar[str] = "skce"
+    clustered: ClassVar[bool] = False
     estimand: ClassVar[str] = "squared kernel error of the population, with this sample's bandwidth"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (-2.0, 2.0)

@@ -52,6 +52,7 @@ class RefinementError(PairMetric):
 
     name: ClassVar[str] = "refinement error"
     key: ClassVar[str] = "refinement_error"
+    clustered: ClassVar[bool] = True
     estimand: ClassVar[str] = "score left after isotonic recalibration on ever more rows"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -63,6 +63,7 @@ class VariationalCalibrationError(WholeMetric):
 
     name: ClassVar[str] = "variational calibration error"
     key: ClassVar[str] = "variational_error"
+    clustered: ClassVar[bool] = False
     estimand: ClassVar[str] = "gap that recalibrations fitted to as many rows find on new rows"
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (-2.0, 2.0)

@@ -21,6 +21,7 @@ class GapMetric(RegressionMetric):
     """
 
     estimand: ClassVar[str] = "error at these levels and bins on ever more rows: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
 
     @abstractmethod
     def _sums(self, record, index, n_groups) -> np.ndarray:

@@ -1,0 +1,83 @@
+"""The interval of a metric on a record whose rows hang together in clusters."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
+from calibrant._kernels.clusters import expanded_level, shrinkage
+from calibrant.contracts.interval import Interval
+from calibrant.errors import InputError
+
+if TYPE_CHECKING:
+    from calibrant.contracts.metric import Metric
+
+__all__ = ["cluster_draws", "clustered_interval"]
+
+#: The part of a row that is added and taken away to see what it moves the number by, and the share of the number that is rounding then.
+STEP = 1e-2
+ROUNDING = 1e-12
+
+
+def clustered_interval(metric: "Metric", record: Any, level: float, method: str, n_resamples: int, random_state: int) -> Interval:
+    """The interval of a record of one output that carries its clusters.
+
+    Where an interval follows from sums over rows, it is that of as many independent rows as the clusters are worth: of a mean,
+    the cluster-robust one (CR1, Student's t with the clusters less one). Elsewhere whole clusters are drawn.
+    """
+    cluster = np.unique(record.cluster, return_inverse=True)[1]
+    record = replace(record, cluster=cluster)
+    value, n, freedom = metric.of(record), float(record.weights.sum()), float(cluster.max())
+    if freedom < 1.0:
+        raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
+    if method in ("auto", "analytic"):
+        limits = _limits(metric, record, value, level)
+        if limits is not None:
+            return Interval.holding(value, limits, level, "analytic", n)
+    if method not in ("auto", "bootstrap", "bca") or (method == "auto" and not metric.clustered):
+        raise InputError(
+            f'{metric.name} has no "{method}" interval that knows of clusters; use method="bootstrap", which draws them whole, or a mean.'
+        )
+    level_drawn = expanded_level(level, freedom)
+    draws = cluster_draws(metric, record, n_resamples, random_state)
+    finite = draws[np.isfinite(draws)]
+    if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value)):
+        # What shows no variation may hide some: each cluster counts as one row, and rows have an interval of their own.
+        alone = replace(record, cluster=None, weight=record.weights * shrinkage(np.zeros(len(record)), record.weights, cluster, level))
+        found = metric.interval_of(alone, level=level, n_resamples=n_resamples, random_state=random_state)
+        return Interval.holding(value, (found.low, found.high), level, found.method, n)
+    if method == "bca":
+        left_out = leave_out_values(np.ones(int(freedom) + 1), partial(_value, metric, record), random_state)
+        return Interval.holding(value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n)
+    return Interval.holding(value, percentile_limits(draws, level_drawn), level, "bootstrap", n)
+
+
+def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+    """The metric on bootstrap resamples of the clusters of a record, (n_resamples,)."""
+    each = np.ones(record.cluster.max() + 1)
+    if not metric.mergeable:
+        return bootstrap_totals(each, partial(_value, metric, record), n_resamples, random_state)
+    totals = metric.group_totals_of(record, record.cluster, len(each))
+    return bootstrap_totals(each, lambda times: metric.finalise(np.tensordot(times, totals, 1)), n_resamples, random_state)
+
+
+def _value(metric: "Metric", record: Any, times: np.ndarray) -> float:
+    weight = record.weights * times[record.cluster]
+    return metric.of(replace(record, weight=weight).take(weight > 0.0))
+
+
+def _limits(metric: "Metric", record: Any, value: float, level: float) -> Any:
+    """Analytic (low, high), or None where none are known of independent rows."""
+    if not metric.mergeable:
+        return None
+    totals = metric.totals_of(record)
+    if metric.limits(totals, level) is None:
+        return None
+    rows = STEP * metric.group_totals_of(record, np.arange(len(record)), len(record))
+    # What each row moves the number by: the derivative of a function of sums, and of a mean the row's deviation from it.
+    moves = (metric.finalise(totals + rows) - metric.finalise(totals - rows)) / (2.0 * STEP)
+    moves = np.where(np.isfinite(moves) & (np.abs(moves) > ROUNDING * abs(value)), moves, 0.0)
+    moves = moves - record.weights * (moves.sum() / record.weights.sum())
+    return metric.limits(totals * shrinkage(moves, record.weights, record.cluster, level), level)
