@@ -13,9 +13,10 @@ from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.out_of_fold import fit_clone, stratified_folds
+from calibrant.folds.out_of_fold import fit_clone
 from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for
+from calibrant.select.circumstances import Circumstances, folds_of
 from calibrant.select.evidence import LEAST_ROWS, score_difference
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
@@ -41,7 +42,7 @@ class Trial:
     member: Calibrator
 
 
-class AutoCalibrator(Calibrator):
+class AutoCalibrator(Circumstances):
     r"""Average calibrators by the evidence of their out-of-fold scores, doing nothing among them.
 
     Every candidate that fits the number of rows and classes predicts each row out of fold. Its weight in their average is
@@ -75,6 +76,7 @@ class AutoCalibrator(Calibrator):
     members_, weights_ : the averaged calibrators, fitted on all rows, and their weights.
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
     score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
+    shift_ : the ``LabelShift`` to the class rates of ``unlabeled``, or None.
     gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
     status_ : "pooled", "identity: too few rows", or "identity: no evidence".
 
@@ -93,8 +95,7 @@ class AutoCalibrator(Calibrator):
     References
     ----------
     Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13, 2018;
-    the stack among what it averages is ours. Learning rates: Vovk and Zhdanov, "Prediction with expert advice for the Brier game", JMLR 10,
-    2009.
+    the stack among what it averages is ours. Learning rates: Vovk and Zhdanov, "Prediction with expert advice for the Brier game", 2009.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class AutoCalibrator(Calibrator):
 
     def _fit(self, record):
         names = self._names()
-        pieces = canonical(record)
+        pieces = canonical(record, self._cluster)
         self.n_fit_: float = float(pieces.weight.sum())
         if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
             self._do_nothing(pieces.record, "too few rows")
@@ -167,11 +168,11 @@ class AutoCalibrator(Calibrator):
         A candidate that fails is left out with a note.
         """
         n_folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row))
-        folds = stratified_folds(pieces.labels, n_folds, self.random_state)
+        folds = folds_of(pieces.labels, pieces.cluster, n_folds, self.random_state)
         trials, notes = self._fitted(candidates, pieces.record)
         held_out, progress = HeldOut(pieces, len(trials), self.objective), Progress(self.verbose)
         failed = set()
-        for k in range(n_folds):
+        for k in range(1 + folds.max()):
             fit, held, place = pieces.split(folds == k)
             again, why = self._fitted([t.candidate for t in trials], fit)
             notes.update(why)
@@ -228,7 +229,7 @@ class AutoCalibrator(Calibrator):
         out = np.zeros((len(record), record.n_classes))
         for share, member in zip(self.weights_, self.members_, strict=True):
             out += share * member.predict_record(record)
-        return out
+        return self._at_use(out)
 
     def explain(self) -> str:
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""

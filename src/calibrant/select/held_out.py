@@ -26,11 +26,13 @@ class Pieces:
     ----------
     record : Predictions of the distinct rows, with their summed weights.
     row, weight : (m,) the row that each piece belongs to, and the piece's weight.
+    cluster : (m,) number of the cluster that each piece belongs to, or None.
     """
 
     record: Predictions
     row: np.ndarray
     weight: np.ndarray
+    cluster: np.ndarray | None = None
 
     @property
     def labels(self) -> np.ndarray:
@@ -46,8 +48,8 @@ class Pieces:
         return self.record.take(fitted).weighted(mass[fitted]), self.record.take(rows), place
 
 
-def canonical(record: Predictions) -> Pieces:
-    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
+def canonical(record: Predictions, cluster: np.ndarray | None = None) -> Pieces:
+    """Equal rows (of one cluster) merged, in an order of their own, so that repetition and row order change nothing.
 
     Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
     is then dealt out to the folds in pieces of about one row: a fit from which all of a prediction's hits were held out would be misled.
@@ -55,11 +57,13 @@ def canonical(record: Predictions) -> Pieces:
     if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
         record = replace(record, values=record.values.astype(np.float32, copy=False))
     record = replace(record, memory={})
-    first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
+    apart = record.labels if cluster is None else record.labels + record.n_classes * cluster
+    first, weight = merge_rows(record.log_probabilities, apart, record.weights)
     merged = record.take(first).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
     pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
-    return Pieces(merged, np.repeat(np.arange(len(merged)), pieces), np.repeat(weight / pieces, pieces))
+    row = np.repeat(np.arange(len(merged)), pieces)
+    return Pieces(merged, row, np.repeat(weight / pieces, pieces), None if cluster is None else cluster[first][row])
 
 
 class HeldOut:

@@ -1,0 +1,83 @@
+"""What only the user knows of the rows: which hang together, and at what class rates the calibrator will be used."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.folds.splits import make_splits
+from calibrant.groups import read_groups
+from calibrant.predictions import read
+from calibrant.select.label_shift import LabelShift
+from calibrant.select.look_alike import caution_look_alike
+
+__all__ = ["Circumstances", "folds_of"]
+
+
+class Circumstances(Calibrator):
+    """A calibrator that chooses by folds: ``fit`` takes clusters of rows, and unlabelled predictions of the rows it is for.
+
+    .. versionadded:: 0.2
+    """
+
+    _cluster: np.ndarray | None = None
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+        cluster: ArrayLike | None = None, unlabeled: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Fit on held-out predictions and the true labels.
+
+        Parameters
+        ----------
+        P : (n, K), or (n,) for binary: probability of the second class
+            Probabilities, or logits with ``inputs="logit"``.
+        y : (n,) labels
+        sample_weight : (n,), optional
+            Weight 2 means the row twice, weight 0 no row.
+        X, reference : not used.
+        cluster : (n,) labels of any kind, optional
+            Rows with one label hang together (views of one image, visits of one patient): no fold cuts them apart. Without it, rows in
+            a row that have one class and look alike are cautioned of.
+        unlabeled : (m, K) or (m,), optional
+            Predictions where the calibrator is to be used, without labels: the class rates there are estimated by
+            ``LabelShift``, and what it gives is moved to them. Each class must look there as it does here.
+
+        Returns
+        -------
+        self
+        """
+        self._refuse_unused(X=X, reference=reference)
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
+        if cluster is None:
+            caution_look_alike(record)
+        self._cluster = None if cluster is None else read_groups(cluster, record, "cluster").index
+        try:
+            self.fit_record(record)
+        finally:
+            del self._cluster
+        if unlabeled is not None:
+            use = read(unlabeled, inputs=self.inputs, classes=self.classes_)
+            own, other, y = self.predict_record(record), self.predict_record(use), self.classes_[record.labels]
+            self.shift_: LabelShift | None = LabelShift(classes=self.classes_).fit(own, y, other, sample_weight=record.weight)
+        return self
+
+    def _begin(self, record):
+        super()._begin(record)
+        self.shift_ = None
+
+    def _at_use(self, Q: np.ndarray) -> np.ndarray:
+        """Calibrated rows, (n, K), at the class rates of use."""
+        return Q if self.shift_ is None else self.shift_.adapt(Q)
+
+
+def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int) -> np.ndarray:
+    """Fold number of each row, (n,): dealt out by class, and where clusters are given none of them is cut."""
+    if cluster is None:
+        return stratified_folds(labels, n_folds, random_state)
+    folds = np.empty(len(labels), dtype=np.intp)
+    for k, (_, held) in enumerate(make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)):
+        folds[held] = k
+    return folds
