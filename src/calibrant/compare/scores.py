@@ -12,6 +12,7 @@ from calibrant.metrics.paired import meaning, paired_difference
 
 __all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
 
+LEAST_RESAMPLES = 2
 NOT_RESAMPLED = "not resampled"
 
 
@@ -22,12 +23,16 @@ def as_it_is(record: Any) -> Any:
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at, and the name shown if not its own."""
+    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at, and the name shown if not its own.
+
+    ``analytic``: of however many rows, the interval of its value needs no resamples, only that of its change does.
+    """
 
     metric: Metric
     n_resamples: int
     view: Callable = as_it_is
     name: str = ""
+    analytic: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,11 +99,11 @@ def _score(measure, before, after, level, random_state):
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
     # Conformal intervals of few rows are infinite: such a mean has no interval.
     with np.errstate(invalid="ignore"):
-        first = _estimate(metric, before, level, n, random_state)
+        first = _estimate(measure, before, level, random_state)
         if after is None:
             return Score(*facts, first, None, None)
         try:
-            then = _estimate(metric, after, level, n, random_state)
+            then = _estimate(measure, after, level, random_state)
             paired = metric.paired and n > 0
             change = _paired(metric, before, after, level, n, random_state) if paired else _apart(first, then, metric.direction)
             return Score(*facts, first, then, change)
@@ -107,10 +112,12 @@ def _score(measure, before, after, level, random_state):
             return Score(*facts, first, None, None, str(error))
 
 
-def _estimate(metric, record, level, n_resamples, random_state):
-    if n_resamples == 0:
+def _estimate(measure, record, level, random_state):
+    metric, n = measure.metric, measure.n_resamples
+    if n == 0 and not measure.analytic:
         return Estimate(metric.of(record))
-    found = metric.interval_of(record, level=level, n_resamples=n_resamples, random_state=random_state)
+    # Without resamples they are not for the interval but for a value that has none, as where all outcomes are alike.
+    found = metric.interval_of(record, level=level, n_resamples=n or LEAST_RESAMPLES, random_state=random_state)
     return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
 
 

@@ -217,3 +217,13 @@ def test_certain_risks_that_were_wrong_are_said_with_what_they_do_to_the_numbers
     ici = by_key(found["metrics"])["ici"]["before"]
     assert (ici["low"], ici["method"]) == (None, "not resampled")
     assert by_key(found["metrics"])["log_loss"]["before"]["value"] == pytest.approx((27.631 - np.log(0.6)) / 4, abs=1e-3)
+
+
+def test_intervals_that_need_no_resamples_are_there_without_any():
+    y, p, _ = log(400)
+    found = by_key(cb.report(y, p, calibrator=cb.Platt(), n_resamples=0).to_dict()["metrics"])
+    for one in (metrics.calibration_slope, metrics.event_auroc, metrics.observed_expected_ratio, metrics.d2_brier):
+        want = one.interval(y, p)
+        assert want.method == "analytic"
+        assert (found[one.key]["before"]["low"], found[one.key]["before"]["high"]) == pytest.approx((want.low, want.high))
+    assert found["ici"]["before"]["low"] is None

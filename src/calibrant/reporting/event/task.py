@@ -42,7 +42,10 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     # The intervals of the ICI and of E90 are approximate: what honest risks would show stands beside them instead.
     few = few_resamples(record, n_resamples)
     counts = {"ici": 0, "e90": 0, "event_auroc": few, "calibration_in_the_large": few, "calibration_slope": few}
-    return [Measure(one, counts[one.key] if one.key in counts else affordable(one, record, n_resamples)) for one in metrics_of]
+    return [
+        Measure(one, counts.get(one.key, affordable(one, record, n_resamples)), analytic=one.key not in ("ici", "e90", "event_ece"))
+        for one in metrics_of
+    ]
 
 
 @dataclass(frozen=True)
