@@ -43,11 +43,12 @@ BAD_INPUTS = {
     "above 1": (
         P3 * 3, Y3,
         "P must be probabilities in [0, 1]; row 0 is [1.5 0.9 0.6], row 1 is [0.3 2.4 0.3], row 2 is [0.75 0.75 1.5 ] (4 such rows); "
-        'pass inputs="logit" if these are logits.',
+        'pass inputs="logit" if these are logits, and divide percentages by 100.',
     ),
     "logits instead of probabilities": (
         [[1.0, -2.0, 0.5]], [0],
-        'P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 such rows); pass inputs="logit" if these are logits.',
+        'P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 such rows); '
+        'pass inputs="logit" if these are logits, and divide percentages by 100.',
     ),
     "length mismatch": (
         P3, Y3[:3],

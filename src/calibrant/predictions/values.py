@@ -41,7 +41,9 @@ def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
 def _check_probabilities(block, start, resolution):
     bad = (block < 0.0).any(axis=1) | (block > 1.0 + 2.0 * resolution).any(axis=1)
     if bad.any():
-        _reject(bad, start, block, "must be probabilities in [0, 1]", 'pass inputs="logit" if these are logits')
+        _reject(
+            bad, start, block, "must be probabilities in [0, 1]", 'pass inputs="logit" if these are logits, and divide percentages by 100'
+        )
     sums = block.sum(axis=1, dtype=np.float64)
     tolerance = _tolerance(resolution)
     bad = np.abs(sums - 1.0) > tolerance

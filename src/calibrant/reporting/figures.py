@@ -1,5 +1,6 @@
 """The figures of a summary: each as SVG, with a text that can stand in for it and the table behind it."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -79,18 +80,8 @@ def _logit(summary):
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
     curve, title = made(SimpleNamespace, summary["equal_mass"][when]), f"On the logit scale, {when_words(when, summary)}"
-    return reliability_figure("logit", title, curve, _OnLogits(ReliabilityDisplay(curve)), (3.7, 3.7), drawn="")
-
-
-class _OnLogits:
-    """A reliability display that draws itself on logit axes, without counts."""
-
-    def __init__(self, display):
-        self.display = display
-
-    def plot(self, ax):
-        """Draw it on ``ax``."""
-        self.display.plot(ax, counts=False, scale="logit")
+    bare = SimpleNamespace(plot=partial(ReliabilityDisplay(curve).plot, counts=False, scale="logit"))
+    return reliability_figure("logit", title, curve, bare, (3.7, 3.7), drawn="")
 
 
 def _histogram(key, when, histogram):

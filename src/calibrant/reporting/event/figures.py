@@ -42,8 +42,9 @@ def _smooth(when, summary):
     smooth = made(CalibrationCurve, summary["loess"][when])
     display = ReliabilityDisplay(curve, target="event", scale="linear" if scale == "logit" else scale, smooth=smooth)
     title = f"Smooth, {when_words(when, summary)}"
+    bare = SimpleNamespace(plot=partial(display.plot, counts=False))
     drawn = f", and a loess curve with the {100 * summary['level']:g} % band that holds all of it"
-    return reliability_figure(f"smooth-{when}", title, curve, _Bare(display), (3.7, 3.7), "risk", "share that happened", drawn)
+    return reliability_figure(f"smooth-{when}", title, curve, bare, (3.7, 3.7), "risk", "share that happened", drawn)
 
 
 class _Scaled:
@@ -60,17 +61,6 @@ class _Scaled:
         if self.summary["scale"] == "log":
             drawn = np.concatenate([part["score"] for part in self.summary["corp"].values() if part is not None])
             scale_axes(ax, "log", *scale_ends("log", drawn, self.summary["quality"]["rate"]))
-
-
-class _Bare:
-    """A reliability display that draws itself without counts."""
-
-    def __init__(self, display):
-        self.display = display
-
-    def plot(self, ax):
-        """Draw it on ``ax``."""
-        self.display.plot(ax, counts=False)
 
 
 def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
