@@ -57,7 +57,8 @@ def calibration_error_test(
     Notes
     -----
     Exact for any n, bins and classes, since the null is drawn: use it to ask of a number that someone reports whether it is more than
-    chance. PyCalib's pECE is this of ``full_calibration_error``, without the 1 that makes it a p-value.
+    chance. Labels are drawn row by row: where rows hang together take a test with ``cluster=``. PyCalib's pECE is this of
+    ``full_calibration_error``, without the 1 that makes it a p-value.
 
     References
     ----------

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.brownian import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
@@ -23,7 +25,8 @@ DRAWN_ROWS = 5000
 def cumulative_test(
     y_true: ArrayLike, P: ArrayLike, *, statistic: Literal["kuiper", "ks"] = "kuiper",
     method: Literal["auto", "simulated", "brownian"] = "auto", n_draws: int = 999, random_state: int = 0, target: Any = "event",
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by how far the cumulative differences of hits and scores go, in the order of the scores.
 
@@ -48,6 +51,8 @@ def cumulative_test(
     random_state : int, default 0
     target : {"event", "answer"} or a class label
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -87,12 +92,14 @@ def cumulative_test(
     require_option("statistic", statistic, TAILS)
     require_option("method", method, ("auto", "simulated", "brownian"))
     require_count("n_draws", n_draws, 19, usual=999)
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    if cluster is not None and method == "brownian":
+        raise InputError('cluster takes method="simulated": Brownian motion is the law of independent rows; leave method out.')
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     (score, hit), weight = target_pair(record, target), record.weights
     n = float(weight.sum())
-    if method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
-        found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state)
-        return CalibrationTest(found, p_value, f"{statistic}, exact, {n_draws} draws", n)
+    if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
+        found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster)
+        return CalibrationTest(found, p_value, f"{statistic}, {'exact' if cluster is None else 'signs of clusters'}, {n_draws} draws", n)
     order = np.argsort(score)
     found = float(_statistic(score[order], weight[order], statistic)(hit[order][None])[0])
     return CalibrationTest(found, TAILS[statistic](found), f"{statistic}, Brownian motion", n)

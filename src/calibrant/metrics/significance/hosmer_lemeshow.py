@@ -10,6 +10,7 @@ from calibrant._kernels import bins
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, SparseDataWarning, warn
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
@@ -24,7 +25,8 @@ ENOUGH = 5.0
 def hosmer_lemeshow_test(
     y_true: ArrayLike, P: ArrayLike, *, n_bins: int = 10, fitted: bool = False, target: Any = "event",
     method: Literal["auto", "chi-squared", "simulated"] = "auto", n_draws: int = 999, random_state: int = 0,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by observed against expected hits in bins of equal weight.
 
@@ -53,6 +55,8 @@ def hosmer_lemeshow_test(
     n_draws : int, default 999
         A simulated p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -93,13 +97,16 @@ def hosmer_lemeshow_test(
     if method not in ("auto", "chi-squared", "simulated") or (fitted and method == "simulated"):
         raise InputError(f'method must be "auto", "chi-squared" or, for fitted=False, "simulated"; got {method!r}.')
     require_count("n_draws", n_draws, 19, usual=999)
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    if cluster is not None and (fitted or method == "chi-squared"):
+        raise InputError('cluster takes method="simulated" and fitted=False: the chi-squared law is of independent rows; leave both out.')
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     (score, hit), weight = target_pair(record, target), record.weights
     _, mass, expected = _bins(score, weight, n_bins)
     least, total = float(np.minimum(expected, mass - expected).min()), float(weight.sum())
-    if method == "simulated" or (method == "auto" and least < ENOUGH and not fitted):
-        statistic, p_value = simulated_p_value(_statistic, (n_bins,), score, hit, weight, n_draws, random_state)
-        return CalibrationTest(statistic, p_value, f"exact, {n_draws} draws, {len(mass)} bins", total)
+    if cluster is not None or method == "simulated" or (method == "auto" and least < ENOUGH and not fitted):
+        statistic, p_value = simulated_p_value(_statistic, (n_bins,), score, hit, weight, n_draws, random_state, record.cluster)
+        drawn = "exact" if cluster is None else "signs of clusters"
+        return CalibrationTest(statistic, p_value, f"{drawn}, {n_draws} draws, {len(mass)} bins", total)
     freedom = len(mass) - 2 if fitted else len(mass)
     if freedom < 1:
         raise InputError(f"fitted=True needs at least three bins; the scores allow {len(mass)}; use another test.")

@@ -8,7 +8,9 @@ from calibrant._kernels.null_draws import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.metrics.significance.calibration_test import CalibrationTest
+from calibrant.metrics.significance.simulated_null import signs_of_clusters
 from calibrant.predictions import Inputs
 
 __all__ = ["kernel_calibration_test"]
@@ -18,7 +20,8 @@ DRAWS_AT_ONCE = 4_000_000
 
 def kernel_calibration_test(
     y_true: ArrayLike, P: ArrayLike, *, bandwidth: float | str = "median", n_draws: int = 200, max_rows: int = 2000, random_state: int = 0,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error (SKCE).
 
@@ -36,6 +39,8 @@ def kernel_calibration_test(
     max_rows : int, default 2000
         With more rows, a random sample of so many is tested: the cost grows with their square.
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -72,7 +77,7 @@ def kernel_calibration_test(
     require_count("n_draws", n_draws, 19, usual=200)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     rng, n = null_generator(random_state), float(record.weights.sum())
     record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
     if len(record) > max_rows:
@@ -81,11 +86,15 @@ def kernel_calibration_test(
     width = median_distance(P, np.ones(len(P))) if bandwidth == "median" else float(bandwidth)
     kernel = np.exp(distances(P, P) / -width)
     np.fill_diagonal(kernel, 0.0)
-    null = _null_statistics(kernel, P, n_draws, rng)
-    pairs = max(len(P) * (len(P) - 1.0), 1.0)
-    observed = _statistic(kernel, record.one_hot - P)
+    pairs, gaps = max(len(P) * (len(P) - 1.0), 1.0), record.one_hot - P
+    observed = _statistic(kernel, gaps)
+    if record.cluster is None:
+        null, method = _null_statistics(kernel, P, n_draws, rng), "exact"
+    else:
+        signs = np.concatenate(list(signs_of_clusters(record.cluster, n_draws, random_state)))
+        null, method = np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs), "signs of clusters"
     p_value = (1.0 + np.sum(null >= observed - 1e-12)) / (n_draws + 1.0)
-    return CalibrationTest(float(observed / pairs), float(p_value), f"exact, {n_draws} draws of {len(P)} rows", n)
+    return CalibrationTest(float(observed / pairs), float(p_value), f"{method}, {n_draws} draws of {len(P)} rows", n)
 
 
 def _statistic(kernel, gaps):

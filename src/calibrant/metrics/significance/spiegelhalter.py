@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.clusters import variance_of_sum
 from calibrant.contracts.reading import read_labelled
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
@@ -15,8 +17,8 @@ __all__ = ["spiegelhalter_test"]
 
 
 def spiegelhalter_test(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
+    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the Brier score against what it would be if the probabilities were true.
 
@@ -33,6 +35,8 @@ def spiegelhalter_test(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the variance is then theirs (CR1), and the law Student's t with the clusters less one.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -67,12 +71,15 @@ def spiegelhalter_test(
     >>> round(found.statistic, 2), found.p_value < 0.001
     (-6.55, True)
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     score, hit = target_pair(record, target)
     weight, tilt = record.weights, 1.0 - 2.0 * score
-    top, variance = weight @ ((hit - score) * tilt), weight @ (tilt * tilt * score * (1.0 - score))
-    n = float(weight.sum())
+    terms, n = (hit - score) * tilt, float(weight.sum())
+    top, variance, freedom, method = weight @ terms, weight @ (tilt * tilt * score * (1.0 - score)), np.inf, "normal"
+    if record.cluster is not None:
+        variance, freedom = variance_of_sum(weight * (terms - top / n), record.cluster)
+        method = f"t, {freedom + 1.0:g} clusters"
     if variance <= 0.0:
-        return CalibrationTest(0.0 if top == 0.0 else float(np.copysign(np.inf, top)), 1.0 if top == 0.0 else 0.0, "normal", n)
+        return CalibrationTest(0.0 if top == 0.0 else float(np.copysign(np.inf, top)), 1.0 if top == 0.0 else 0.0, method, n)
     z = float(top / np.sqrt(variance))
-    return CalibrationTest(z, float(2.0 * special.ndtr(-abs(z))), "normal", n)
+    return CalibrationTest(z, float(2.0 * special.stdtr(freedom, -abs(z))), method, n)

@@ -9,8 +9,10 @@ from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
+from calibrant.metrics.significance.simulated_null import signs_of_clusters
 from calibrant.predictions import Inputs
 
 __all__ = ["t_cal_test"]
@@ -21,7 +23,8 @@ FINEST = 18
 
 def t_cal_test(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_draws: int = 500, random_state: int = 0,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
 
@@ -42,6 +45,8 @@ def t_cal_test(
     n_draws : int, default 500
         The p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -76,26 +81,34 @@ def t_cal_test(
     True
     """
     require_count("n_draws", n_draws, 19, usual=500)
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     score, hit = target_pair(record, target)
     weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
     index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
     mass = np.bincount(index, weights=weight, minlength=2**levels)
-    every = [hit] + [draw_hits(score, weight, rng) for _ in range(n_draws)]
-    scales = np.array([_statistics(outcome, score, weight, index, mass) for outcome in every])
+    if record.cluster is None:
+        drawn, method = ((one, _squares(one, score)) for one in (draw_hits(score, weight, rng) for _ in range(n_draws))), "exact"
+    else:
+        turned = (sign for signs in signs_of_clusters(record.cluster, n_draws, random_state) for sign in signs)
+        drawn, method = ((score + sign * (hit - score), _squares(hit, score)) for sign in turned), "signs of clusters"
+    scales = np.array([_statistics(*one, score, weight, index, mass) for one in ((hit, _squares(hit, score)), *drawn)])
     # Centred and scaled by all draws with the data among them: exchangeable under the null, so the ranks are exact.
     spread = scales.std(axis=0)
     heights = ((scales - scales.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
     p_value = float(np.mean(heights >= heights[0] - 1e-12))
-    return CalibrationTest(float(heights[0]), p_value, f"exact, {n_draws} draws", float(weight.sum()))
+    return CalibrationTest(float(heights[0]), p_value, f"{method}, {n_draws} draws", float(weight.sum()))
 
 
-def _statistics(hit, score, weight, index, mass):
-    """T_m for m = 1, 2, 4, ... bins, from sums over the finest bins; ``hit`` is the share of hits among the rows a row stands for."""
+def _squares(hit, score):
+    """Mean squared residual of the rows a row stands for; ``hit`` is the share of hits among them."""
+    return hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2
+
+
+def _statistics(hit, squares, score, weight, index, mass):
+    """T_m for m = 1, 2, 4, ... bins, from sums over the finest bins."""
     sums = np.bincount(index, weights=weight * (hit - score), minlength=len(mass))
-    own = weight * (hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2)
-    squares = np.bincount(index, weights=own, minlength=len(mass))
+    squares = np.bincount(index, weights=weight * squares, minlength=len(mass))
     out = []
     while True:
         out.append(((sums * sums - squares) / np.where(mass > 0.0, mass, 1.0)).sum())
