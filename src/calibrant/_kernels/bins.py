@@ -12,18 +12,18 @@ import numpy as np
 __all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "grouped_sums"]
 
 
-def equal_width_edges(n_bins):
+def equal_width_edges(n_bins: int) -> np.ndarray:
     """Edges k / B of the equal-width bins, (B + 1,)."""
     return np.arange(n_bins + 1) / n_bins
 
 
-def equal_width_index(score, n_bins, resolution=2.0**-52):
+def equal_width_index(score: np.ndarray, n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
     """Bin number of each score in [0, 1], (n,) -> (n,) intp in 0..B-1; a score of exactly 1 is in the last bin."""
     index = ((np.asarray(score, dtype=np.float64) + resolution) * n_bins).astype(np.intp)
     return np.minimum(index, n_bins - 1, out=index)
 
 
-def equal_mass_groups(score, n_bins, weight=None):
+def equal_mass_groups(score: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
     """Group number of each score when the weight is cut into at most ``n_bins`` equal parts, ties kept together.
 
     A run of tied scores goes to the part that holds the middle of its weight; the numbers of the parts used are
@@ -34,7 +34,7 @@ def equal_mass_groups(score, n_bins, weight=None):
     return equal_mass_parts(mass, n_bins)[inverse]
 
 
-def equal_mass_parts(mass, n_bins):
+def equal_mass_parts(mass: np.ndarray, n_bins: int) -> np.ndarray:
     """``equal_mass_groups`` of the distinct scores themselves, ascending, by the weight of each, (m,)."""
     middle = np.cumsum(mass) - 0.5 * mass
     part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)

@@ -17,7 +17,7 @@ LEFT_OUT = 200
 CHUNK = 64
 
 
-def resample_weights(weight, rng):
+def resample_weights(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One resample: how many times each row is drawn, (n,) float64, of round(sum of weights) draws in proportion to the weights."""
     if (weight == 1.0).all():
         return np.bincount(rng.integers(0, len(weight), len(weight)), minlength=len(weight)).astype(np.float64)

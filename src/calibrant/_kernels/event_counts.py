@@ -1,5 +1,7 @@
 """Interval of the number of events to be expected, from the number observed."""
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -11,14 +13,14 @@ __all__ = ["event_count_limits", "poisson_limits"]
 FEW = 10.0
 
 
-def poisson_limits(count, level=0.95):
+def poisson_limits(count: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Exact limits of a Poisson mean from a count (which weights may make no whole number), arrays -> (low, high)."""
     count, tail = np.asarray(count, dtype=np.float64), 0.5 * (1.0 - level)
     low = np.where(count > 0.0, special.gammaincinv(np.where(count > 0.0, count, 1.0), tail), 0.0)
     return low, special.gammaincinv(count + 1.0, 1.0 - tail)
 
 
-def event_count_limits(count, n, level=0.95):
+def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Limits of the expected number of events among n rows, arrays -> (low, high), never of no width.
 
     On the log scale, count * exp(-+ z sqrt((1 - count / n) / count)); exact Poisson below 10 events, exact binomial below 10 rows without.

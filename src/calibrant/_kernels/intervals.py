@@ -11,12 +11,12 @@ __all__ = ["beta_interval", "clopper_pearson", "consistency", "inside", "normal_
 FEW = 10.0
 
 
-def normal_quantile(level, freedom=np.inf):
+def normal_quantile(level: float, freedom: Any = np.inf) -> float:
     """The z with P(|N(0, 1)| <= z) = level; of Student's t with finite ``freedom``."""
     return float(special.ndtri(0.5 + 0.5 * level) if np.isinf(freedom) else special.stdtrit(freedom, 0.5 + 0.5 * level))
 
 
-def wilson(successes, n, level=0.95):
+def wilson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Wilson score interval of successes / n, arrays -> (low, high); [0, 1] where n is 0."""
     successes, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     z = normal_quantile(level)
@@ -30,7 +30,7 @@ def wilson(successes, n, level=0.95):
     return low, high
 
 
-def clopper_pearson(successes, n, level=0.95):
+def clopper_pearson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Exact (Clopper-Pearson) interval of successes / n, arrays -> (low, high); [0, 1] where n is 0."""
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
@@ -57,19 +57,19 @@ def inside(bounds: tuple[Any, Any], limits: tuple[Any, Any]) -> tuple[Any, Any]:
     return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
 
 
-def beta_interval(right, wrong, level=0.95):
+def beta_interval(right: Any, wrong: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Equal-tailed interval of a Beta(right, wrong) distribution, arrays -> (low, high)."""
     tail = 0.5 * (1.0 - level)
     return special.betaincinv(right, wrong, tail), special.betaincinv(right, wrong, 1.0 - tail)
 
 
-def consistency(p, n, level=0.95):
+def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Where the share of hits among n lies with probability ``level`` (at least) if each has probability p, arrays -> (low, high)."""
     p, n = np.asarray(p, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
     inner = np.clip(p, 1e-12, 1.0 - 1e-12)
 
-    def smallest(q):
+    def smallest(q: Any):
         # The least whole number with P(count <= number) >= q; below 0 the inverse has no value.
         found = np.ceil(np.nan_to_num(special.bdtrik(q, n, inner), nan=0.0) - 1e-9)
         return np.clip(np.where(n * np.log1p(-inner) >= np.log(q), 0.0, found), 0.0, n) / n

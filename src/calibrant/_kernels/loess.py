@@ -12,7 +12,7 @@ BLOCK_POINTS = 64
 ROUNDING = 1e-22
 
 
-def pooled_scores(score, weight):
+def pooled_scores(score: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(distinct scores x ascending, their mass, index of each row in x); of more than 5,000, the means of 5,000 groups at most.
 
     The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that few rows of a tail are not made one.
@@ -26,21 +26,21 @@ def pooled_scores(score, weight):
     return total / mass, mass, index
 
 
-def score_grid(x, mass, n_points):
+def score_grid(x: np.ndarray, mass: np.ndarray, n_points: int) -> np.ndarray:
     """Ascending points from the lowest score to the highest: half at equal steps, half at quantiles."""
     share = np.linspace(0.0, 1.0, n_points - n_points // 2)
     place = np.searchsorted(np.cumsum(mass), share * mass.sum() * (1.0 - 1e-12))
     return np.unique(np.concatenate([np.linspace(x[0], x[-1], n_points // 2), x[place], x[-1:]]))
 
 
-def loess_matrix(x, mass, grid, span):
+def loess_matrix(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float) -> np.ndarray:
     """(grid, m) weights of a local quadratic fit with tricube weights over the nearest ``span`` of the mass; x ascending, distinct."""
     width = _widths(x, mass, grid, span)
     starts = range(0, len(grid), BLOCK_POINTS)
     return np.concatenate([_rows(x, mass, *(a[k : k + BLOCK_POINTS, None] for a in (grid, width))) for k in starts])
 
 
-def _widths(x, mass, grid, span):
+def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
     """(grid,) distance within which the nearest whole rows up to ``span`` of the mass lie."""
     upto = np.cumsum(mass)
     # Whole rows, rounded down; weights that add up to less than one are shares.
@@ -57,12 +57,12 @@ def _widths(x, mass, grid, span):
     return np.where(width > 0.0, width * (1.0 + 1e-9), 1e-9)
 
 
-def _rows(x, mass, grid, width):
+def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray):
     """Rows of the matrix by polynomials orthogonal under the kernel, which keep their digits where nearly all scores are one."""
     u = (x - grid) / width
     kernel = mass * np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3
 
-    def total(values):
+    def total(values: np.ndarray):
         return (kernel * values).sum(axis=1, keepdims=True)
 
     held = total(1.0)
@@ -80,7 +80,7 @@ def _rows(x, mass, grid, width):
     return kernel * (1.0 / held + at_line * line + at_curve * curve)
 
 
-def weighted_quantile(values, mass, q):
+def weighted_quantile(values: np.ndarray, mass: np.ndarray, q: float) -> float:
     """The smallest value with at least the share q of the mass at or below it."""
     order = np.argsort(values)
     total = np.cumsum(mass[order])

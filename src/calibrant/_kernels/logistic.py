@@ -1,5 +1,7 @@
 """Binary logistic regression with a handful of coefficients: projected Newton, in blocks of rows."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.projected_newton import projected_newton
@@ -11,7 +13,7 @@ BLOCK_ROWS = 16_384
 BELOW_ONE = 1.0 - 2.0**-53
 
 
-def sigmoid(z):
+def sigmoid(z: Any) -> np.ndarray:
     """1 / (1 + exp(-z)) for any finite z, strictly inside (0, 1)."""
     e = np.exp(-np.abs(z))
     return np.clip(np.where(z >= 0.0, 1.0, e) / (1.0 + e), np.finfo(np.float64).tiny, BELOW_ONE)

@@ -35,7 +35,7 @@ def slope_and_intercept(score, hit, weight):
     return back @ theta, back @ bread @ meat @ bread @ back.T * n / max(n - 1.0, 1.0)
 
 
-def intercept_at_unit_slope(score, hit, weight):
+def intercept_at_unit_slope(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
     """(intercept, variance) of the logistic fit whose slope is held at 1, or None where the likelihood has no one maximum.
 
     That is where all outcomes are alike, and where every score is as good as 0 or 1, so that a shift changes no probability.

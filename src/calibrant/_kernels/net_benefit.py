@@ -1,5 +1,7 @@
 """Net benefit: what acting on a risk gains, in true positives, when a false one costs the odds of the threshold."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.intervals import wilson
@@ -8,7 +10,7 @@ from calibrant._kernels.mover import minus, multinomial_correlation, sum_limits
 __all__ = ["net_benefit", "net_benefit_interval"]
 
 
-def net_benefit(true_positives, false_positives, n, threshold):
+def net_benefit(true_positives: Any, false_positives: Any, n: Any, threshold: Any) -> Any:
     """TP / n - FP / n * t / (1 - t), numbers or arrays; thresholds in [0, 1).
 
     Shares stand in for counts with n = 1: sensitivity * prevalence and false positive rate * (1 - prevalence) for case-control data.
@@ -17,7 +19,10 @@ def net_benefit(true_positives, false_positives, n, threshold):
     return (true_positives - false_positives * (threshold / (1.0 - threshold))) / n
 
 
-def net_benefit_interval(true, false, events, others, threshold, level, *, prevalence=None, standardised=False):
+def net_benefit_interval(
+    true: Any, false: Any, events: Any, others: Any, threshold: Any, level: float, *, prevalence: float | None = None,
+    standardised: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(value, low, high) arrays, from weights of events and of others flagged (T,) and in all.
 
     Rows are drawn at random, or events and others each by themselves where a prevalence is given. Wilson's limits of the two shares
@@ -42,5 +47,5 @@ def net_benefit_interval(true, false, events, others, threshold, level, *, preva
     return value, np.minimum(low, value), np.maximum(high, value)
 
 
-def _share(part, whole, level):
+def _share(part: np.ndarray, whole: Any, level: float):
     return part / whole, *wilson(part, whole, level)

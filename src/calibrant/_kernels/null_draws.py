@@ -8,6 +8,6 @@ __all__ = ["null_generator"]
 OWN = 0xCA11B8A7
 
 
-def null_generator(random_state):
+def null_generator(random_state: int) -> np.random.Generator:
     """Generator for draws under a null hypothesis; a seed gives a stream of its own, a Generator or None goes through."""
     return np.random.default_rng([OWN, random_state] if isinstance(random_state, int | np.integer) else random_state)

@@ -1,33 +1,35 @@
 """Pooling adjacent violators on tied scores, and what to do with blocks of exact 0 and 1."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 __all__ = ["pool_ties", "pooled_blocks", "pooled_blocks_of", "smooth_ends"]
 
 
-def pool_ties(score, correct, weight):
+def pool_ties(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct scores ascending, their total weights, and their weighted mean outcomes: three (m,) arrays."""
     unique, inverse = np.unique(score, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)
     return unique, mass, np.bincount(inverse, weights=weight * correct) / mass
 
 
-def pooled_blocks(mean, mass):
+def pooled_blocks(mean: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Isotonic fit as blocks: (first position of each block, last position, value in [0, 1], mass)."""
     fit = isotonic_regression(mean, weights=mass)
     first, last = fit.blocks[:-1], fit.blocks[1:] - 1
     return first, last, np.clip(fit.x[first], 0.0, 1.0), np.add.reduceat(mass, first)
 
 
-def pooled_blocks_of(mean, mass):
+def pooled_blocks_of(mean: np.ndarray, mass: np.ndarray):
     """Isotonic fit of any real means as blocks: (first position of each block, value, mass)."""
     fit = isotonic_regression(mean, weights=mass)
     first = fit.blocks[:-1]
     return first, fit.x[first], np.add.reduceat(mass, first)
 
 
-def smooth_ends(value, mass):
+def smooth_ends(value: Any, mass: np.ndarray):
     """Laplace's estimate for a first block of 0 and a last block of 1, kept between the neighbouring blocks."""
     value = value.copy()
     inner_low = value[1] if len(value) > 1 else 1.0

@@ -20,7 +20,7 @@ SPARSE = (0.00001, 0.001, 0.1, 0.5, 0.9, 0.999, 0.99999)
 MANY = 7
 
 
-def probability_scale(score, share, weight):
+def probability_scale(score: np.ndarray, share: np.ndarray, weight: np.ndarray) -> str:
     """The name of the scale for rows, or for bins: scores, shares of events (outcomes, of rows) and weights, (n,) each.
 
     Logit where at least half of the weight is near 0 or 1 and some of it near 1; else log where events are rare.
@@ -32,7 +32,7 @@ def probability_scale(score, share, weight):
     return "log" if weight @ share < RARE * total else "linear"
 
 
-def scale_ends(scale, score, rate):
+def scale_ends(scale: str, score: np.ndarray, rate: float) -> tuple[float, float]:
     """(low, high) of the axis: 0 and 1 where linear, else decades that hold the scores that are not much smaller than the event's rate."""
     if scale == "linear":
         return 0.0, 1.0
@@ -43,7 +43,7 @@ def scale_ends(scale, score, rate):
     return low, (1.0 - low if scale == "logit" else 1.0)
 
 
-def probability_ticks(scale, low, high):
+def probability_ticks(scale: str, low: float, high: float) -> list[float]:
     """The values from low to high that get a tick, a handful."""
     ticks = [tick for tick in TICKS[scale] if low * (1.0 - 1e-9) <= tick <= high * (1.0 + 1e-9)]
     if len(ticks) <= MANY:
@@ -51,7 +51,7 @@ def probability_ticks(scale, low, high):
     return [tick for tick in ticks if (f"{tick:e}".startswith("1.0") if scale == "log" else tick in SPARSE)]
 
 
-def probability_grid(scale, low, high, count):
+def probability_grid(scale: str, low: float, high: float, count: int) -> np.ndarray:
     """``count`` points from low to high, equally far apart on the scale."""
     if scale == "linear":
         return np.linspace(low, high, count)

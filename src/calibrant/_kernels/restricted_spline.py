@@ -17,7 +17,7 @@ FLAT = 1e-3
 FIRTH_STEPS = 50
 
 
-def spline_knots(x, mass, n_knots):
+def spline_knots(x: np.ndarray, mass: np.ndarray, n_knots: int) -> np.ndarray:
     """Distinct knots on the log-odds of the scores x (m,), ascending with their mass: quantiles linear between rows."""
     odds, n = log_odds(x), mass.sum()
     place = np.array(QUANTILES[n_knots]) * (n - 1.0)
@@ -28,7 +28,7 @@ def spline_knots(x, mass, n_knots):
     return np.unique(np.interp(place, runs, np.repeat(odds, 2)))
 
 
-def spline_design(x, knots):
+def spline_design(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """(n, 2 or more) columns of the scores x (n,): 1, the log-odds, and what bends between three knots or more."""
     odds = log_odds(x)
     columns = [np.ones(len(x)), odds]
@@ -37,7 +37,7 @@ def spline_design(x, knots):
     return np.column_stack(columns)
 
 
-def fit_restricted_spline(design, mean, mass):
+def fit_restricted_spline(design: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(coefficients (d,), covariance (d, d)) of greatest likelihood for means (m,) of outcomes, each of ``mass`` rows.
 
     Where the design separates the outcomes there is none: then a straight line (the first two columns) by Firth's likelihood.
@@ -59,14 +59,14 @@ def fit_restricted_spline(design, mean, mass):
     return turn @ theta, turn @ np.linalg.solve(hessian, turn.T)
 
 
-def _uncorrelated(design, mass):
+def _uncorrelated(design: np.ndarray, mass: np.ndarray):
     """(d, r) that turns the columns into uncorrelated ones of size 1: as many as the scores tell apart."""
     _, size, turn = np.linalg.svd(design * np.sqrt(mass)[:, None], full_matrices=False)
     held = size > 1e-9 * size[0]
     return turn[held].T * (np.sqrt(mass.sum()) / size[held])
 
 
-def _firth(columns, mean, mass):
+def _firth(columns: np.ndarray, mean: np.ndarray, mass: np.ndarray):
     """Greatest likelihood times the root of the information: every row gets half a hit and half a miss of its leverage, in turns."""
     theta = np.zeros(columns.shape[1])
     for _ in range(FIRTH_STEPS):

@@ -5,7 +5,7 @@ import numpy as np
 __all__ = ["optimal_area", "risk_coverage", "risk_coverage_area"]
 
 
-def risk_coverage(confidence, correct, weight):
+def risk_coverage(confidence: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(confidence, covered weight, wrong weight) down to each distinct confidence, from the highest: three (m,) arrays."""
     unique, inverse = np.unique(confidence, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)[::-1]
@@ -13,7 +13,7 @@ def risk_coverage(confidence, correct, weight):
     return unique[::-1], np.cumsum(mass), np.cumsum(wrong)
 
 
-def risk_coverage_area(covered, wrong):
+def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:
     """Integral of the risk over the coverage from 0 to 1; tied rows enter together, their errors spread evenly."""
     before, wrong_before = np.append(0.0, covered[:-1]), np.append(0.0, wrong[:-1])
     step = covered - before
@@ -24,7 +24,7 @@ def risk_coverage_area(covered, wrong):
     return float((rate * step).sum() + rest[1:] @ logs) / float(covered[-1])
 
 
-def optimal_area(risk):
+def optimal_area(risk: float) -> float:
     """The area of a confidence that ranks every right row above every wrong one, at this overall risk."""
     right = 1.0 - risk
     return risk + (right * np.log(right) if right > 0.0 else 0.0)

@@ -13,7 +13,7 @@ PLACES = 4000
 SHRUNK = 0.79
 
 
-def crossing_interval(score, hits, mass, risk, level):
+def crossing_interval(score: np.ndarray, hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> tuple[float, float]:
     """(low, high): the score at which the risk first reaches ``risk`` is above ``low`` and at most ``high``.
 
     ``score`` (m,) ascending, distinct; ``hits`` and ``mass`` (m,) the weights of the events and of all rows there. A place between two

@@ -1,5 +1,7 @@
 """How many standard errors a band must reach for a whole curve to lie in it at once: the largest |t| of curves of simulated outcomes."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from calibrant._kernels.intervals import normal_quantile
@@ -10,7 +12,10 @@ __all__ = ["interpolated_loess_errors", "largest_t"]
 ADDED = 1.0
 
 
-def largest_t(matrix, errors, probability, mass, level, n_draws, random_state):
+def largest_t(
+    matrix: np.ndarray, errors: Callable[[np.ndarray], np.ndarray], probability: np.ndarray, mass: np.ndarray, level: float, n_draws: int,
+    random_state: int | np.random.Generator,
+) -> float:  # fmt: skip
     """The ``level`` quantile of the largest |t| over the points of a curve that is ``matrix`` (g, m) times the means of outcomes.
 
     ``probability`` and ``mass`` (m,) say how the outcomes are drawn; ``errors`` turns deviations of the curve (n_draws, g) into the
@@ -23,7 +28,9 @@ def largest_t(matrix, errors, probability, mass, level, n_draws, random_state):
     return max(float(np.quantile((np.abs(moved) / errors(moved)).max(axis=1), level)), normal_quantile(level))
 
 
-def interpolated_loess_errors(matrix, x, mass, grid):
+def interpolated_loess_errors(
+    matrix: np.ndarray, x: np.ndarray, mass: np.ndarray, grid: np.ndarray
+) -> tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]:
     """(standard errors from curves (..., g), the same curves kept inside (0, 1) for that), p (1 - p) taken as linear between the points."""
     squares = matrix**2 / mass
     effective = 1.0 / squares.sum(axis=1)

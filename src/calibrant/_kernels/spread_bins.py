@@ -19,7 +19,7 @@ def normalised_gap(variance, error):
     return np.mean(np.abs(1.0 - np.sqrt(error / variance)), axis=-1)
 
 
-def enough_bins(n_bins, total):
+def enough_bins(n_bins: int, total: float) -> int:
     """As many bins as asked for, with at least thirty rows each on average, and at least one."""
     return max(1, min(n_bins, int(total // 30)))
 

@@ -1,5 +1,7 @@
 """One sorted pass over risks and outcomes: how many events and others are at least at each threshold, or above it."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.risk_coverage import risk_coverage
@@ -7,7 +9,9 @@ from calibrant._kernels.risk_coverage import risk_coverage
 __all__ = ["threshold_counts"]
 
 
-def threshold_counts(score, hit, weight, thresholds, resolution=0.0, *, above=False):
+def threshold_counts(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, thresholds: Any, resolution: Any = 0.0, *, above: Any = False
+) -> tuple[np.ndarray, np.ndarray, float, float]:
     """(weight of events flagged, of others flagged, of all events, of all others): the first two of the shape of ``thresholds``.
 
     Flagged is a score of at least the threshold; one below it by the share ``resolution`` of it counts as on it, as 0.7 of float32 is

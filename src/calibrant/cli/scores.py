@@ -1,11 +1,11 @@
 """Scores that are no probabilities, such as a margin: a map from them to the risk of the event."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
-from scipy.stats import rankdata
+from scipy import stats  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant import metrics
 from calibrant.cli.methods import score_methods
@@ -25,14 +25,14 @@ def fit_scores(data: Any, method: str | None) -> Map:
     return _map(data, method).fit_checked(*_rows(data))
 
 
-def _map(data, method):
+def _map(data: Any, method: str | None):
     known = score_methods()
     if method is not None and method not in known:
         raise click.UsageError(f"--method {method} takes no score of any size; with --inputs score choose from: {', '.join(known)}")
     return known[method or ("centered-isotonic" if len(data.values) >= MANY_ROWS else "platt")]()
 
 
-def _rows(data):
+def _rows(data: Any):
     """(score, whether it happened, weight) of the rows of positive weight."""
     record = read(data.values, data.labels, inputs="logit", classes=data.classes, sample_weight=data.weight)
     return data.values[slice(None) if record.kept is None else record.kept].astype(np.float64), (record.labels == 1) * 1.0, record.weight
@@ -57,7 +57,7 @@ def measured_scores(data: Any, method: str | None, loaded: Map | None, test: Any
             fold = folds == k
             fitted = _map(data, method).fit_checked(score[~fold], happened[~fold], None if weight is None else weight[~fold])
             risk[own[fold]] = fitted.predict(score[fold])
-    order = rankdata(measured.values) / len(measured.values)
+    order = cast(Any, stats).rankdata(measured.values) / len(measured.values)
     ranks = read(order, measured.labels, classes=measured.classes, sample_weight=measured.weight).as_pair("event")
     auroc = metrics.confidence_auroc.of(ranks)
     label = used.tags.label or type(used).__name__

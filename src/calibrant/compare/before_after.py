@@ -36,7 +36,7 @@ class Compared:
         """The rows whose faults are looked for: those after calibration, unless they are in-sample."""
         return self.before if self.after is None or self.evaluation == "in-sample" else self.after
 
-    def both(self, make: Any) -> dict[str, Any]:
+    def both(self, make: Callable[[Any], Any]) -> dict[str, Any]:
         """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
         return {"before": make(self.before), "after": None if self.after is None else make(self.after)}
 

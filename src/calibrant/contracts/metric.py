@@ -1,7 +1,7 @@
 """The template of a metric, for every task: a number, its interval, and a state that adds up."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
 from operator import add
@@ -21,7 +21,7 @@ from calibrant.errors import InputError
 from calibrant.groups import clustered
 from calibrant.predictions import Inputs
 
-__all__ = ["Interval", "Metric", "WholeMetric"]
+__all__ = ["Direction", "Interval", "Metric", "WholeMetric"]
 
 Direction = Literal["minimize", "maximize", "none"]
 
@@ -69,7 +69,7 @@ class Metric:
     exceptions: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
-    def _examples(cls) -> list["Metric"]:
+    def _examples(cls) -> Sequence[Any]:
         """Instances for the contract suite: one for each way of working that differs in code."""
         return [cls()]
 

@@ -1,7 +1,8 @@
 """The risk, and the raw score, from which acting costs less than waiting."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -174,7 +175,7 @@ def decision_threshold(
     n, events = float(weight.sum()), float(weight @ hit)
     right, flagged = float(weight @ (acted & hit)), float(weight @ acted)
 
-    def cost(true_positives, flagged):
+    def cost(true_positives: float, flagged: float) -> float:
         return (
             cost_true_positive * true_positives + cost_false_positive * (flagged - true_positives)
             + cost_false_negative * (events - true_positives) + cost_true_negative * (n - flagged - events + true_positives)
@@ -186,13 +187,13 @@ def decision_threshold(
     )  # fmt: skip
 
 
-def _pair(record, target) -> Predictions:
+def _pair(record: Predictions, target: Any) -> Predictions:
     """The record as yes or no, without an answer of its own; the event of two classes keeps their names, for a fitted calibrator."""
     pair = record.as_pair(target)
     return replace(pair, own=None, classes=record.classes if target == "event" else pair.classes)
 
 
-def _score(pair, calibrator, risk, level):
+def _score(pair: Predictions, calibrator: Calibrator, risk: float, level: float) -> tuple[float, float, float]:
     """(threshold of the raw score, low, high)."""
     logit = pair.kind == "logit"
     raw = pair.values[:, 1] - pair.values[:, 0] if logit else pair.probabilities[:, 1]
@@ -200,7 +201,7 @@ def _score(pair, calibrator, risk, level):
     hits, mass = (np.bincount(index, weights=w) for w in (pair.weights * (pair.labels == 1), pair.weights))
     low, high = crossing_interval(unique, hits, mass, risk, level)
 
-    def risk_of(scores):
+    def risk_of(scores: np.ndarray) -> np.ndarray:
         values = np.column_stack([np.zeros_like(scores) if logit else 1.0 - scores, scores])
         return calibrator.predict_record(replace(pair, values=values, labels=None, weight=None, kept=None))[:, 1]
 
@@ -213,13 +214,13 @@ def _score(pair, calibrator, risk, level):
     return score, low, high
 
 
-def _first_reaching(risk_of, scores, risk, logit):
+def _first_reaching(risk_of: Callable[[np.ndarray], np.ndarray], scores: np.ndarray, risk: float, logit: bool) -> float:
     """The least score from which on the risk is at least ``risk``: to the step between two scores of the data."""
     short = np.flatnonzero(risk_of(scores) < risk)
     first = short[-1] + 1 if len(short) else 0
     if logit and first in (0, len(scores)):
         return -np.inf if first == 0 else np.inf
     low, high = np.concatenate([[0.0], scores, [1.0]])[first : first + 2]
-    between = np.linspace(low, high, STEPS)
+    between = cast(np.ndarray, np.linspace(low, high, STEPS))
     reached = np.flatnonzero(risk_of(between) >= risk)
     return float(between[reached[0]]) if len(reached) else np.inf

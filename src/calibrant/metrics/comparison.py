@@ -1,14 +1,13 @@
 """Models, or calibrators, against each other on the same rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.holm import holm
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import plain
 from calibrant.contracts.interval import require_level, require_resamples
@@ -18,6 +17,7 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import read_clusters
+from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
@@ -29,10 +29,10 @@ from calibrant.predictions import Inputs
 __all__ = ["Comparison", "PairRow", "compare"]
 
 NAN = float("nan")
-OF_CLASSES = (log_loss, brier_score)
-OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood)
+Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
+OF_CLASSES, OF_NUMBERS = (log_loss, brier_score), (continuous_ranked_probability_score, negative_log_likelihood)
 #: Name of a correction -> (p corrected, the number that each test shares alpha by).
-CORRECTIONS: dict[str, Any] = {
+CORRECTIONS: dict[str, Correction] = {
     "holm": holm,
     "bonferroni": lambda p, alpha: (np.minimum(p * len(p), 1.0), np.full(len(p), float(len(p)))),
     "none": lambda p, alpha: (p, np.ones(len(p))),
@@ -114,7 +114,7 @@ class Comparison:
         return "\n".join([*table, f"{rows}; correction for the number of pairs: {self.correction}", *notes])
 
 
-def _shown(row):
+def _shown(row: PairRow):
     tested = ("", "") if np.isnan(row.low) else (f"[{row.low:.4g}, {row.high:.4g}]", f"{row.p_value:.2g}")
     return (row.metric, f"{row.second} - {row.first}", f"{row.difference:.4g}", *tested, row.meaning)
 
@@ -143,7 +143,7 @@ def _of(
     return Comparison(rows, float(weights.sum()), NAN if cluster is None else float(cluster.max() + 1), level, correction)
 
 
-def _rows(name, metric, records, pairs, drawn, alpha, correct):
+def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha: float, correct: Correction) -> Iterator[PairRow]:
     try:
         value = {one: metric.of(record) for one, record in records.items()}
     except InputError as error:
@@ -238,12 +238,12 @@ def compare(
     log_loss  rate - model  0.4955  [0.4748, 0.5162]  5.3e-70  worse
     100 rows; correction for the number of pairs: holm
     """
-    if not (isinstance(P, Mapping) and len(P) > 1):
+    if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
         raise InputError(f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.')
     if metrics is None:
         metrics = OF_NUMBERS if any(is_forecast(one) or isinstance(one, tuple) for one in P.values()) else OF_CLASSES
     named = list(metrics_by_name(metrics).values())
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
     runs = None if cluster is None else read_clusters(cluster, next(iter(records.values())))
-    options = {"level": level, "correction": correction, "baseline": baseline}
+    options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
     return _of(records, named, **options, cluster=runs, n_resamples=n_resamples, random_state=random_state)

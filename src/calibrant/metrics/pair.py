@@ -1,6 +1,7 @@
 """Metrics of one probability against one outcome: the answer's being right, the event's, or any class's."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits, simulated_limits
 from calibrant._support.deprecation import renamed_value
+from calibrant.contracts.by_options import by_options
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
@@ -35,12 +37,13 @@ class Targeted:
     target: Any = "event"
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> Sequence[Any]:
         return [cls(), cls(target="answer")]
 
-    @property
-    def binary_only(self) -> bool:
+    def _binary_only(self) -> bool:
         return self.target == "event"
+
+    binary_only: ClassVar[bool] = by_options(_binary_only)
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,13 +60,13 @@ class PairMetric(Targeted, WholeMetric):
     clustered: ClassVar[bool] = False
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> Sequence[Any]:
         return [cls(), cls(target="event")]
 
     @abstractmethod
-    def _pair_value(self, score, hit, weight) -> float: ...
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float: ...
 
-    def _prepared(self, score, weight):
+    def _prepared(self, score: np.ndarray, weight: np.ndarray):
         """The metric as a function of the hits."""
         return lambda hit: self._pair_value(score, hit, weight)
 
@@ -94,10 +97,10 @@ class PairMetric(Targeted, WholeMetric):
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
 
-    def _value(self, record):
+    def _value(self, record: Any):
         return float(self._pair_value(*target_pair(record, self.target), record.weights))
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         warn(
@@ -113,7 +116,7 @@ class PairMetric(Targeted, WholeMetric):
         return Interval.holding(value, (low, min(high, self.range[1])), level, "debiased", float(weight.sum()), plain)
 
 
-def _recalibrated(score, hit, weight):
+def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
     """The scores moved by the mean gap of their group, (n,): about n^(1/3) groups of equal weight, so that noise adds little shape."""
     group = bins.equal_mass_groups(score, max(round(float(weight.sum()) ** (1.0 / 3.0)), 3), weight)
     mass, total, hits = bins.grouped_sums(group, group.max() + 1, [score, hit], weight).T

@@ -1,10 +1,10 @@
 """A metric of two predictions of the same rows: the difference, with its interval and test."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from scipy import special
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import normal_interval
@@ -57,7 +57,7 @@ class PairedDifference:
     def p_value(self) -> float:
         """Of no difference, two-sided: 1 minus the level at which ``limits`` begin to hold 0."""
         if self.draws is None:
-            return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
+            return float(2.0 * cast(Any, special).stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
         reflected = 2.0 * self.value - self.draws
         tails = [1.0 + np.count_nonzero(side) for side in (reflected <= 0.0, reflected >= 0.0)]
         return min(2.0 * min(tails) / (len(reflected) + 1.0), 1.0)
@@ -86,7 +86,7 @@ def paired_difference(
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 
 
-def _mean(difference, weight, cluster):
+def _mean(difference: Any, weight: np.ndarray, cluster: Any):
     """(mean, its variance, degrees of freedom)."""
     n = weight.sum()
     mean = weight @ difference / n

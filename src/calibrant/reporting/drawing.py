@@ -86,7 +86,7 @@ def band(x: Axis, y: Axis, at: Sequence[float], low: Sequence[float], high: Sequ
 
 def chart(
     key: str, title: str, description: str, *, axes: tuple[Axis, Axis], labels: tuple[str, str], series: Sequence[dict[str, Any]],
-    area: str | None = None, line: Sequence[tuple[float, float]] | None = None, bars: Sequence[dict[str, float]] = (),
+    area: str | None = None, line: Sequence[tuple[float, float]] | None = None, bars: Sequence[dict[str, Any]] = (),
     columns: Sequence[str] = (), rows: Sequence[list[str]] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Everything that the template draws: ticks, an area, a dashed line by its two (x, y) values, bars, series, and the data table."""

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -72,12 +72,13 @@ class Counts:
     def of(cls, record: Predictions, n_bins: int) -> "Counts":
         """Of a record, or of a part of it."""
         score, hit, weight, K = record.confidence, record.correct, record.weight, record.n_classes
+        labels = cast(np.ndarray, record.labels)
         bins = {count: _width_sums(record, count, score, hit) for count in sorted({*BIN_COUNTS, n_bins})}
         return cls(
             record.classes, np.array([record.weights.sum(), record.weights @ hit, record.weights @ score]), bins,
             grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0], Distinct.of(score, [hit, 1.0 - hit], weight),
-            grouped_sums(record.labels, K, [], weight)[:, 0], confidence_sums(record, record.predicted, K),
-            grouped_sums(record.labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
+            grouped_sums(labels, K, [], weight)[:, 0], confidence_sums(record, record.predicted, K),
+            grouped_sums(labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
             record.resolution,
         )  # fmt: skip
 
@@ -128,13 +129,13 @@ class Seen:
         return cls(parts[0] if rows is None else rows, counts, table, regions, cuts, region_sums, class_sums)
 
 
-def _second(record, mass, regions, drawn):
+def _second(record: "Predictions", mass: Sequence[Cut], regions: Cut, drawn: Sequence[int]) -> tuple[np.ndarray, ...]:
     score, hit, weight = record.confidence, record.correct, record.weight
     of_classes = [_width_sums(record, CLASS_BINS, record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in drawn]
     in_mass = (grouped_sums(cut.index(score), len(cut), [score, hit], weight) for cut in mass)
     return confidence_sums(record, regions.index(score), len(regions)), np.array(of_classes), *in_mass
 
 
-def _width_sums(record, n_bins, score, hit):
+def _width_sums(record: "Predictions", n_bins: int, score: np.ndarray, hit: np.ndarray):
     """(B, 3) sums of weight, score and hits in bins of equal width."""
     return grouped_sums(equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)

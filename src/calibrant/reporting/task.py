@@ -58,18 +58,18 @@ class Task:
     name: str
     n_bins: int
     resamples_all: bool
-    read: Callable
-    read_test: Callable
-    data: Callable
-    measures: Callable
-    seen: Callable
-    quality: Callable
-    cautions: Callable
-    chance: Callable
-    verdict: Callable
-    overall: Callable
-    sums: Callable
-    gaps: Callable
-    said: Callable
-    sections: Callable
+    read: Callable[..., Any]
+    read_test: Callable[..., Any]
+    data: Callable[..., Any]
+    measures: Callable[..., Any]
+    seen: Callable[..., Any]
+    quality: Callable[..., Any]
+    cautions: Callable[..., Any]
+    chance: Callable[..., Any]
+    verdict: Callable[..., Any]
+    overall: Callable[..., Any]
+    sums: Callable[..., Any]
+    gaps: Callable[..., Any]
+    said: Callable[..., Any]
+    sections: Callable[..., Any]
     target: str = "answer"

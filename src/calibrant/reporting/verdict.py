@@ -37,7 +37,7 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     return Verdict(said, model, calibration)
 
 
-def about_calibration(calibration: Any, words: str, method: str, moved: Any, evaluation: str) -> str:
+def about_calibration(calibration: Any, words: dict[str, tuple[str, str]], method: str, moved: Any, evaluation: str) -> str:
     """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers became which."""
     if calibration == "none":
         return "."

@@ -5,12 +5,12 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
 
 from calibrant._kernels import gaussian_process as gp
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.gaussian_process_fit import Fit, best_of, maximise, starts, trial_steps
 from calibrant._kernels.gaussian_process_prediction import Independent, Joint, at_mean, by_draws, to_second_order
-from calibrant._kernels.increasing_function import evaluate, project
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
@@ -172,7 +172,7 @@ class GaussianProcessCalibration(Calibrator):
         prior = _prior_mean(score, self.inputs)
         shift, variance = self._moments(score)
         half = normal_quantile(level) * np.sqrt(variance)
-        mean = evaluate(prior, self.knots_, self.values_) if self.monotone else prior + shift
+        mean = _through(prior, self.knots_, self.values_) if self.monotone else prior + shift
         return LatentFunction(score, prior, mean, mean - half, mean + half)
 
     def _check(self):
@@ -215,7 +215,7 @@ class GaussianProcessCalibration(Calibrator):
         density = np.bincount(inverse.ravel(), weights=mass.ravel())
         prior = _prior_mean(knots, self.inputs)
         weight = density + 1e-3 * density.mean()
-        self.knots_, self.values_ = prior, project(prior, prior + self._moments(knots)[0], weight, LEAST_SLOPE)
+        self.knots_, self.values_ = prior, _increasing(prior, prior + self._moments(knots)[0], weight)
 
     def _predict_proba(self, record):
         self._check()
@@ -233,7 +233,7 @@ class GaussianProcessCalibration(Calibrator):
     def _predict_block(self, scores, law, draws):
         prior = _prior_mean(scores, self.inputs)
         if self.monotone:
-            return softmax(evaluate(prior, self.knots_, self.values_))
+            return softmax(_through(prior, self.knots_, self.values_))
         if self.expectation == "monte_carlo":
             return by_draws(law, prior, scores, draws, self.n_draws)
         return (to_second_order if self.expectation == "taylor" else at_mean)(law, prior, scores)
@@ -259,3 +259,14 @@ def _keep_argmax(Q, predicted):
     moved = np.flatnonzero(Q.argmax(axis=1) != predicted)
     Q[moved, predicted[moved]] = np.nextafter(Q[moved].max(axis=1), 2.0)
     return Q
+
+
+def _increasing(x, value, weight):
+    """Values at increasing x (m,), moved the least in weighted squares so that every slope is at least ``LEAST_SLOPE``."""
+    tilt = LEAST_SLOPE * x
+    return isotonic_regression(value - tilt, weights=weight).x + tilt
+
+
+def _through(x, knots, values):
+    """The function through (knots, values) at x of any shape, linear between them, of slope 1 outside."""
+    return np.interp(x, knots, values) + np.minimum(x - knots[0], 0.0) + np.maximum(x - knots[-1], 0.0)

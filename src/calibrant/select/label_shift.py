@@ -4,10 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 
 from calibrant import arrays
-from calibrant._kernels.bias_temperature import fit_bias_temperature
-from calibrant._kernels.softmax import softmax
+from calibrant._kernels.softmax import log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
@@ -20,6 +20,8 @@ __all__ = ["LabelShift"]
 
 #: A condition number of the confusion matrix beyond which its solution means little.
 ILL_CONDITIONED = 100.0
+#: Of the logarithm of the inverse temperature of "em".
+LOG_BETA_BOUND = np.log(1e3)
 
 
 class LabelShift(Saved, BaseEstimator):
@@ -124,7 +126,7 @@ class LabelShift(Saved, BaseEstimator):
 
     def _estimated(self, record, use):
         if self.frequencies == "em":
-            beta, bias = fit_bias_temperature(record.logits, record.labels, record.weights)
+            beta, bias = _fit_bias_temperature(record.logits, record.labels, record.weights)
             own, other = (softmax(beta * r.logits + bias) for r in (record, use))
             p = record.weights @ own / record.weights.sum()
             weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
@@ -196,3 +198,23 @@ def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
             return new, "converged"
         ratio = new
     return ratio, "max steps"
+
+
+def _fit_bias_temperature(logits, labels, weight):
+    """(beta, bias (K,)): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n the sum of weights."""
+    n, K = weight.sum(), logits.shape[1]
+    z = (logits - logits.max(axis=1, keepdims=True)).astype(np.float64)
+    rows = np.arange(len(z))
+
+    def objective(x):
+        beta, bias = np.exp(x[0]), x[1:]
+        log_q = log_softmax(beta * z + bias)
+        gap = np.exp(log_q)
+        gap[rows, labels] -= 1.0
+        gap *= (weight / n)[:, None]
+        value = -(weight / n) @ log_q[rows, labels] + bias @ bias / n
+        return value, np.concatenate([[beta * np.vdot(gap, z)], gap.sum(axis=0) + 2.0 * bias / n])
+
+    bounds = [(-LOG_BETA_BOUND, LOG_BETA_BOUND)] + [(None, None)] * K
+    out = minimize(objective, np.zeros(K + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500, "ftol": 1e-14})
+    return float(np.exp(out.x[0])), out.x[1:]

@@ -1,6 +1,7 @@
 """The decision curve: what acting on the risk is worth, at each threshold, beside acting on all and on none."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +51,7 @@ def _of(
     return DecisionCurve(t, value, low, high, everyone, np.zeros_like(t), avoided * (rate if standardised else 1.0))
 
 
-def _require(events, others, standardised, prevalence):
+def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
     if prevalence is not None and not 0.0 < prevalence < 1.0:
         raise InputError(f"prevalence must be between 0 and 1; got {prevalence!r}.")
     if events <= 0.0 and (standardised or prevalence is not None):

@@ -1,7 +1,7 @@
 """The loess calibration curve of clinical papers, with a pointwise and a simultaneous band."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ def curve_points(
     """(distinct scores, their mass, their mean hit, points of the curve) of a record, the options of a curve checked."""
     require_level(level)
     for name, value, least in (("n_points", n_points, 2), ("n_draws", n_draws, 20)):
-        if not (isinstance(value, int) and value >= least):
+        if not (isinstance(cast(object, value), int) and value >= least):
             raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
     score, hit = target_pair(record, target)
     x, mass, index = pooled_scores(score, record.weights)

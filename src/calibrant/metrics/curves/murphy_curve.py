@@ -1,6 +1,7 @@
 """The Murphy diagram: the mean elementary score over its threshold, of which every proper score is a mixture."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +55,7 @@ def _of(
     return MurphyCurve(t, value, np.minimum(low, value), np.maximum(high, value), *parts)
 
 
-def _corners(score):
+def _corners(score: np.ndarray):
     """Each risk twice, with those equal to the threshold above it and then below: the curve jumps there, and is straight between."""
     distinct = np.unique(score)
     if len(distinct) > CORNERS:
@@ -63,7 +64,7 @@ def _corners(score):
     return np.concatenate([[0.0], inner, [1.0]]), np.concatenate([[True], np.arange(len(inner)) % 2 == 1, [False]])
 
 
-def _errors(score, hit, weight, t, above):
+def _errors(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, t: np.ndarray, above: np.ndarray):
     """(weight of events at or below each threshold, of others above it, of all)."""
     sides = [threshold_counts(score, hit, weight, t, above=side) for side in (False, True)]
     true, false = (np.where(above, strict, loose) for loose, strict in zip(sides[0][:2], sides[1][:2], strict=True))
@@ -71,18 +72,18 @@ def _errors(score, hit, weight, t, above):
     return np.maximum(events - true, 0.0), false, events + others
 
 
-def _elementary(missed, alarmed, n, t):
+def _elementary(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray):
     return 2.0 * ((1.0 - t) * missed + t * alarmed) / n
 
 
-def _limits(missed, alarmed, n, t, level):
+def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, level: float):
     """Wilson's limits of the two shares, joined."""
     costs = ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t))
     first, second = ([cost * side for side in (share, *wilson(share * n, n, level))] for share, cost in costs)
     return sum_limits(first, second, multinomial_correlation(missed, alarmed))
 
 
-def _recalibrated(score, hit, weight):
+def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
     """(n,) isotonic fit of the outcomes, the best increasing recalibration for every threshold at once."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)

@@ -1,6 +1,7 @@
 """The table of thresholds: what acting at each of them leads to, in the words of those who must choose one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,18 +72,19 @@ def _of(
     return ThresholdTable(*[t, *flagged, 1000.0 * flagged[0], *(column for share in rest for column in share), cost])
 
 
-def _share(part, whole, level):
+def _share(part: np.ndarray, whole: Any, level: float):
     whole = np.broadcast_to(whole, part.shape)
     return quotient(part, whole), *wilson(part, whole, level)
 
 
-def _costs(false_positive, false_negative):
+def _costs(false_positive: float | None, false_negative: float | None) -> tuple[float, float] | None:
     if false_positive is None and false_negative is None:
         return None
-    for name, cost in (("cost_false_positive", false_positive), ("cost_false_negative", false_negative)):
+    costs: dict[str, Any] = {"cost_false_positive": false_positive, "cost_false_negative": false_negative}
+    for name, cost in costs.items():
         if cost is None or not (np.isfinite(cost) and cost > 0.0):
             raise InputError(f"{name} must be a number above 0, in the unit of the other cost; got {cost!r}.")
-    return float(false_positive), float(false_negative)
+    return float(costs["cost_false_positive"]), float(costs["cost_false_negative"])
 
 
 @on_record(_of)

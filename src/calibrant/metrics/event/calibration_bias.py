@@ -1,8 +1,9 @@
 """By how much the mean probability is off."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -41,14 +42,14 @@ class CalibrationBias(Targeted, MeanMetric):
     name: ClassVar[str] = "calibration bias"
     key: ClassVar[str] = "calibration_bias"
     estimand: ClassVar[str] = "mean risk less the rate of the event, of new rows"
-    direction: ClassVar[str] = "none"
+    direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
-    def _losses(self, record):
+    def _losses(self, record: Any):
         score, hit = target_pair(record, self.target)
         return score - hit
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any):
         score, hit = target_pair(record, self.target)
         return score - (1.0 - hit)
 

@@ -1,11 +1,15 @@
 """Calibration in the large: the shift of the log-odds that makes the mean right."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
-from calibrant.contracts.metric import Interval
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.metric import Direction, Interval
 from calibrant.errors import warn
 from calibrant.metrics.pair import PairMetric, target_pair
 
@@ -60,25 +64,26 @@ class CalibrationInTheLarge(PairMetric):
     key: ClassVar[str] = "calibration_in_the_large"
     clustered: ClassVar[bool] = True
     estimand: ClassVar[str] = "shift of the log-odds that fits ever more rows of the same kind best"
-    direction: ClassVar[str] = "none"
+    direction: ClassVar[Direction] = "none"
     paired: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> Sequence[Any]:
         return [cls(), cls(target="answer")]
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
         alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
         return {**dict.fromkeys(alike, NOT_DEFINED), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
 
-    def _pair_value(self, score, hit, weight):
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
         found = _found(score, hit, weight)
         return float("nan") if found is None else float(found[0])
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         n, found = float(record.weights.sum()), _found(*target_pair(record, self.target), record.weights)
@@ -88,7 +93,7 @@ class CalibrationInTheLarge(PairMetric):
         return Interval(float(found[0]), float(low), float(high), level, "analytic", n)
 
 
-def _found(score, hit, weight):
+def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
     """(intercept, variance) or None, with a warning where outcomes of both kinds leave the likelihood flat."""
     found = intercept_at_unit_slope(score, hit, weight)
     if found is None and 0.0 < weight @ hit < weight.sum():

@@ -1,7 +1,9 @@
 """Share of the base rate's Brier score that the probabilities save."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.event.skill_score import SkillScore
@@ -41,10 +43,10 @@ class D2Brier(SkillScore):
     name: ClassVar[str] = "D² (Brier)"
     key: ClassVar[str] = "d2_brier"
 
-    def _losses(self, pair):
+    def _losses(self, pair: Any):
         return event_brier_score.losses_of(pair)
 
-    def _base(self, rate):
+    def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return rate * (1.0 - rate), 1.0 - 2.0 * rate
 
 

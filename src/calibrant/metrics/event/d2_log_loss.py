@@ -1,10 +1,10 @@
 """Share of the base rate's log loss that the probabilities save."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from scipy.special import entr
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant.metrics.event.skill_score import SkillScore
 from calibrant.metrics.probability.log_loss import log_loss
@@ -44,10 +44,11 @@ class D2LogLoss(SkillScore):
     name: ClassVar[str] = "D² (log loss)"
     key: ClassVar[str] = "d2_log_loss"
 
-    def _losses(self, pair):
+    def _losses(self, pair: Any):
         return log_loss.losses_of(pair)
 
-    def _base(self, rate):
+    def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        entr = cast(Any, special).entr
         return entr(rate) + entr(1.0 - rate), np.log1p(-rate) - np.log(rate)
 
 

@@ -1,10 +1,12 @@
 """Mean squared distance between the probability of an event and whether it happened."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -41,20 +43,20 @@ class EventBrierScore(Targeted, MeanMetric):
 
     name: ClassVar[str] = "Brier score of the event"
     key: ClassVar[str] = "event_brier_score"
-    direction: ClassVar[str] = "minimize"
+    direction: ClassVar[Direction] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     proper: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> Sequence[Any]:
         return [cls()]
 
-    def _losses(self, record):
+    def _losses(self, record: Any):
         score, hit = target_pair(record, self.target)
         return np.square(score - hit)
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any):
         score, hit = target_pair(record, self.target)
         return np.square(score - (1.0 - hit))
 

@@ -1,13 +1,15 @@
 """How many more events are among the rows of highest risk than among as many rows at random."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.risk_coverage import risk_coverage
-from calibrant.contracts.metric import Interval, WholeMetric
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.metric import Direction, Interval, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -54,36 +56,37 @@ class Lift(Targeted, WholeMetric):
     name: ClassVar[str] = "lift"
     key: ClassVar[str] = "lift"
     estimand: ClassVar[str] = "lift at the same share of ever more rows of the same kind"
-    direction: ClassVar[str] = "maximize"
+    direction: ClassVar[Direction] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     selects: ClassVar[bool] = True
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Where there is no event, and as the best there is depends on how many there are."""
         none = ("one_row", "one_class_only" if self.target == "event" else "exact_zero_and_one")
         return dict.fromkeys(none, "no event: nan") | {"perfect_is_best": "the best there is depends on the share of events"}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _check(self):
         if not 0.0 < self.share <= 1.0:
             raise InputError(f"share must be above 0 and at most 1; got {self.share!r}.")
 
-    def _value(self, record):
+    def _value(self, record: Any):
         flagged, events = self._curve(record)
         return self._found(flagged, events) / self.share if events[-1] > 0.0 else float("nan")
 
-    def _curve(self, record):
+    def _curve(self, record: Any):
         """(weight flagged, weight of events among it), from none to all, by distinct risk."""
         score, hit = target_pair(record, self.target)
         # The kernel sums what goes wrong down the ranks; here that is the event.
         _, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
         return np.append(0.0, flagged), np.append(0.0, events)
 
-    def _found(self, flagged, events):
+    def _found(self, flagged: np.ndarray, events: np.ndarray):
         """Share of the events that is among the share of rows."""
-        return float(np.interp(self.share * flagged[-1], flagged, events) / events[-1])
+        return float(cast(Any, np.interp(self.share * flagged[-1], flagged, events)) / events[-1])
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         flagged, events = self._curve(record)
@@ -98,15 +101,15 @@ class Lift(Targeted, WholeMetric):
             ends = [1.0, 1.0]
         return Interval(found / self.share, float(max(ends[0], 0.0)), float(min(ends[1], 1.0 / self.share)), level, "analytic", n)
 
-    def _rate_at_border(self, flagged, events):
+    def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray):
         """Share of events among the rows about the border."""
         n = flagged[-1]
         half = max(0.5 * n ** (2.0 / 3.0), min(5.0, 0.5 * n))
         ends = np.clip(self.share * n + np.array([-half, half]), 0.0, n)
-        return float(np.diff(np.interp(ends, flagged, events))[0] / np.diff(ends)[0])
+        return float(np.diff(cast(np.ndarray, np.interp(ends, flagged, events)))[0] / np.diff(ends)[0])
 
 
-def _stretch(found, share, rate, border):
+def _stretch(found: float, share: float, rate: float, border: float) -> float:
     """Standard error of the share found over that of Wilson's, which takes the border as given.
 
     The influence of a row on the share found is (1{flagged} - found) y - border (1{flagged} - share), over the rate.

@@ -1,8 +1,9 @@
 """The mean probability of the event."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -39,11 +40,11 @@ class MeanRisk(Targeted, MeanMetric):
     name: ClassVar[str] = "mean risk"
     key: ClassVar[str] = "mean_risk"
     estimand: ClassVar[str] = "mean risk of new rows"
-    direction: ClassVar[str] = "none"
+    direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     unseen: ClassVar[str | None] = "double"
 
-    def _losses(self, record):
+    def _losses(self, record: Any):
         return target_pair(record, self.target)[0]
 
 

@@ -1,7 +1,8 @@
 """What acting on the risk gains at a threshold."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from calibrant._kernels.net_benefit import net_benefit as benefit
 from calibrant._kernels.net_benefit import net_benefit_interval
 from calibrant._kernels.quotient import quotient
 from calibrant._support.options import require_option
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted, target_pair
@@ -65,21 +68,22 @@ class NetBenefit(Targeted, SumMetric):
     name: ClassVar[str] = "net benefit"
     key: ClassVar[str] = "net_benefit"
     estimand: ClassVar[str] = "net benefit of acting on new rows at the same threshold"
-    direction: ClassVar[str] = "maximize"
+    direction: ClassVar[Direction] = "maximize"
     range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
     selects: ClassVar[bool] = True
     _standardised: ClassVar[bool] = False
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> Sequence[Any]:
         return [cls(), cls(target="answer", threshold=0.2), cls(threshold=0.3, prevalence=0.1)]
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Without rows of either kind there are no rates; the best there is, is the share of events."""
         names = ("one_row", "one_class_only") if self.prevalence else ()
         out = {str(name): "no rate without rows of its kind: nan" for name in names}
         return out if self.target == "answer" else out | {"perfect_is_best": "the best there is, is the share of events"}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _check(self):
         if not 0.0 <= self.threshold < 1.0:
@@ -88,7 +92,7 @@ class NetBenefit(Targeted, SumMetric):
             raise InputError(f"prevalence must be between 0 and 1; got {self.prevalence!r}.")
         require_option("strategy", self.strategy, STRATEGIES)
 
-    def _columns(self, record):
+    def _columns(self, record: Any):
         score, hit = target_pair(record, self.target)
         if self.strategy == "model":
             # A risk that its dtype rounded to just below the threshold is on it.
@@ -97,20 +101,20 @@ class NetBenefit(Targeted, SumMetric):
             acted = np.full(len(score), float(self.strategy == "all"))
         return [hit, 1.0 - hit, acted * hit, acted * (1.0 - hit)]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray):
         n, events, others, true, false = (totals[..., j] for j in range(5))
         if self.prevalence is not None:
             shares = self.prevalence * quotient(true, events), (1.0 - self.prevalence) * quotient(false, others)
             return benefit(*shares, self.prevalence if self._standardised else 1.0, self.threshold)
         return quotient(benefit(true, false, 1.0, self.threshold), events if self._standardised else n)
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float):
         value = self._finalise(totals)
         if self.strategy == "none":
             return value, value
         known = np.isfinite(value)
         events, others, true, false = (np.where(known, totals[..., j], 1.0) for j in range(1, 5))
-        options = {"prevalence": self.prevalence, "standardised": self._standardised}
+        options: dict[str, Any] = {"prevalence": self.prevalence, "standardised": self._standardised}
         _, low, high = net_benefit_interval(true, false, events, others, self.threshold, level, **options)
         return np.where(known, np.minimum(low, value), np.nan), np.where(known, np.maximum(np.minimum(high, 1.0), value), np.nan)
 

@@ -1,12 +1,13 @@
 """Events that happened for each that was predicted."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.event_counts import event_count_limits
 from calibrant._kernels.quotient import quotient
+from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.metrics.pair import Targeted, target_pair
 
@@ -51,22 +52,22 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     name: ClassVar[str] = "O/E"
     key: ClassVar[str] = "observed_expected_ratio"
     estimand: ClassVar[str] = "events to be expected of these rows, divided by those predicted; the predictions as given"
-    direction: ClassVar[str] = "none"
+    direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
-    def _columns(self, record):
+    def _columns(self, record: Any):
         score, hit = target_pair(record, self.target)
         return [hit, score]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray):
         return _ratio(totals, totals[..., 1])
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float):
         low, high = event_count_limits(totals[..., 1], totals[..., 0], level)
         return _ratio(totals, low), _ratio(totals, high)
 
 
-def _ratio(totals, count):
+def _ratio(totals: np.ndarray, count: Any):
     """count / E; without any expected, inf where events happened, else nan."""
     observed, expected = totals[..., 1], totals[..., 2]
     return np.where(expected > 0.0, quotient(count, expected), np.where(observed > 0.0, np.inf, np.nan))

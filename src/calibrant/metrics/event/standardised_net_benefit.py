@@ -1,8 +1,10 @@
 """What acting on the risk gains at a threshold, as a share of the most there is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from calibrant.contracts.by_options import by_options
 from calibrant.metrics.event.net_benefit import NetBenefit
 
 __all__ = ["StandardisedNetBenefit", "standardised_net_benefit"]
@@ -50,11 +52,12 @@ class StandardisedNetBenefit(NetBenefit):
     key: ClassVar[str] = "standardised_net_benefit"
     _standardised: ClassVar[bool] = True
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Without events there is nothing to divide by."""
         names = ("one_class_only",) if self.target == "event" else ("exact_zero_and_one", "perfect_is_best")
         return dict.fromkeys(("one_row", *names), "nan without events, and without rows of either kind where a prevalence is given")
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
 
 standardised_net_benefit: StandardisedNetBenefit = StandardisedNetBenefit()

@@ -1,7 +1,7 @@
 """The Brier score of the thresholds that matter."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,11 +55,11 @@ class ThresholdWeightedBrierScore(ThresholdWeightedScore):
     key: ClassVar[str] = "threshold_weighted_brier_score"
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
 
-    def _even(self, pair):
+    def _even(self, pair: Any):
         p = np.clip(pair.probabilities[:, 1], self.low, self.high)
         return np.square(1.0 - p) - (1.0 - self.high) ** 2, np.square(p) - self.low**2
 
-    def _by_density(self, pair, a, b):
+    def _by_density(self, pair: Any, a: Any, b: Any):
         return tuple(2.0 / (a + b) * part for part in beta_parts(pair, a, b))
 
 

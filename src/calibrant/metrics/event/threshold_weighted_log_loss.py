@@ -1,7 +1,7 @@
 """The log loss of the thresholds that matter."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,13 +54,13 @@ class ThresholdWeightedLogLoss(ThresholdWeightedScore):
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     _least: ClassVar[float] = 1.0
 
-    def _even(self, pair):
+    def _even(self, pair: Any):
         # Logarithms of both ends; those of 0 and 1 bound nothing.
         below, above = -np.inf if self.low == 0.0 else np.log(self.low), -np.inf if self.high == 1.0 else np.log1p(-self.high)
         happened = np.log(self.high) - np.clip(pair.log_probabilities[:, 1], below, np.log(self.high))
         return happened, np.log1p(-self.low) - np.clip(pair.log_probabilities[:, 0], above, np.log1p(-self.low))
 
-    def _by_density(self, pair, a, b):
+    def _by_density(self, pair: Any, a: Any, b: Any):
         # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b - 1).
         return tuple((a + b - 1.0) / ((a - 1.0) * (b - 1.0)) * part for part in beta_parts(pair, a - 1.0, b - 1.0))
 

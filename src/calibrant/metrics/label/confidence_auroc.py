@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels.intervals import normal_interval
+from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.metrics.pair import target_pair
 
@@ -60,25 +61,29 @@ class ConfidenceAuroc(WholeMetric):
     def _examples(cls):
         return [cls(), cls(target="event")]
 
-    @property
-    def name(self) -> str:
+    def _name(self) -> str:
         """AUROC of the confidence, or of the event."""
         return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
 
-    @property
-    def key(self) -> str:
+    name: ClassVar[str] = by_options(_name)
+
+    def _key(self) -> str:
         """The name as the gate has it."""
         return "confidence_auroc" if self.target == "answer" else "event_auroc"
 
-    @property
-    def binary_only(self) -> bool:
+    key: ClassVar[str] = by_options(_key)
+
+    def _binary_only(self) -> bool:
         """Of the event of two classes."""
         return self.target == "event"
 
-    @property
-    def exceptions(self) -> Mapping[str, str]:
+    binary_only: ClassVar[bool] = by_options(_binary_only)
+
+    def _exceptions(self) -> Mapping[str, str]:
         """Where nothing can be ranked."""
         return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _value(self, record):
         right, wrong = _placements(record, self.target)

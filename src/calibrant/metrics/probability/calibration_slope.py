@@ -1,10 +1,12 @@
 """Slope of the logistic recalibration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
+from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.metrics.pair import PairMetric, target_pair
 
@@ -67,11 +69,12 @@ class CalibrationSlope(PairMetric):
     def _examples(cls):
         return [cls(), cls(target="answer")]
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, or the scores separate them."""
         names = ("one_row", "constant_scores", "exact_zero_and_one") + (("one_class_only",) if self.target == "event" else ())
         return dict.fromkeys(names, NOT_DEFINED)
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _pair_value(self, score, hit, weight):
         found = slope_and_intercept(score, hit, weight)

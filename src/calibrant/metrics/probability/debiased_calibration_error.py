@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
+from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
@@ -70,9 +71,10 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     def _examples(cls):
         return [cls(), cls(norm=1, target="event"), cls(strategy="width", n_bins=10)]
 
-    @property
-    def binary_only(self) -> Any:
+    def _binary_only(self) -> bool:
         return self.target == "event"
+
+    binary_only: ClassVar[bool] = by_options(_binary_only)
 
     def _check(self):
         super()._check()

@@ -1,5 +1,6 @@
 """Gap between the scores and a smooth recalibration of them: its mean, or a quantile of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,6 +9,7 @@ import numpy as np
 from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
+from calibrant.contracts.by_options import by_options
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric
 
@@ -78,24 +80,27 @@ class IntegratedCalibrationIndex(PairMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    @property
-    def name(self) -> str:
+    def _name(self) -> str:
         """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
         return "ICI" if self.quantile is None else "Emax" if self.quantile == 1.0 else f"E{100.0 * self.quantile:g}"
 
-    @property
-    def key(self) -> str:
+    name: ClassVar[str] = by_options(_name)
+
+    def _key(self) -> str:
         """The name in lower case: "ici", "e50"."""
         return self.name.lower()
+
+    key: ClassVar[str] = by_options(_key)
 
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="answer", quantile=0.9), cls(smoother="spline")]
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """The spline of separated outcomes is not quite 0 and 1."""
         return {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"} if self.smoother == "spline" else {}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _check(self):
         if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:

@@ -1,10 +1,12 @@
 """What would be left of a score after perfect recalibration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calibrant._support.deprecation import renamed_value
 from calibrant._support.options import require_option
+from calibrant.contracts.by_options import by_options
 from calibrant.metrics.pair import PairMetric
 from calibrant.metrics.probability.score_decomposition import corp
 
@@ -57,10 +59,11 @@ class RefinementError(PairMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    @property
-    def exceptions(self) -> dict[str, str]:
+    def _exceptions(self) -> Mapping[str, str]:
         """Certain and wrong every time is as well refined, for the top label, as certain and right: recalibration mends it."""
         return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "answer" else {}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     @classmethod
     def _examples(cls):

@@ -1,6 +1,6 @@
 """The two drawings that open the page on an event: what was said against what happened, and how the risks are spread."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,13 +18,15 @@ def hero(summary: dict[str, Any]) -> dict[str, Any]:
     ends = scale_ends(name, said, summary["quality"]["rate"])
     ticks = tuple(probability_ticks(name, *ends))
     x, y = (Axis(*ends, *span, ticks, name) for span in ((LEFT, RIGHT), (BOTTOM, TOP)))
-    states = [{"bins": int(bins), "text": f"{bins} groups of equal size", "series": _series(summary, bins, x, y)} for bins in curves[0]]
+    states: list[dict[str, Any]] = [
+        {"bins": int(bins), "text": f"{bins} groups of equal size", "series": _series(summary, bins, x, y)} for bins in curves[0]
+    ]
     start = next(i for i, state in enumerate(states) if state["bins"] == summary["bins"])
     return {"reliability": _reliability(summary, x, y, states, start), "spread": _spread(summary, name, x)}
 
 
-def _series(summary, bins, x, y):
-    found = []
+def _series(summary: dict[str, Any], bins: str, x: Any, y: Any):
+    found: list[dict[str, Any]] = []
     for when in ("before", "after"):
         if summary["binned"][when] is not None:
             curve = summary["binned"][when][bins]["curve"]
@@ -32,17 +34,17 @@ def _series(summary, bins, x, y):
     return found
 
 
-def _rows(curve):
+def _rows(curve: Any):
     return [dict(zip(curve, values, strict=True)) for values in zip(*curve.values(), strict=True)]
 
 
-def _point(x, y, when, row):
+def _point(x: Any, y: Any, when: str, row: Any):
     share, limits = f"{row['accuracy']:.3g} happened", f"({row['low']:.3g} to {row['high']:.3g})"
     text = f"{when}: {row['confidence']:.3g} said, {share} {limits}, {row['n']:,.0f} rows"
     return point(x, y, (row["confidence"], row["accuracy"]), text, row["low"], row["high"])
 
 
-def _reliability(summary, x, y, states, start):
+def _reliability(summary: dict[str, Any], x: Any, y: Any, states: Any, start: Any):
     made = chart(
         "reliability", "What was said, and what happened", "", axes=(x, y), labels=("Risk said", "Share that happened"), series=(),
         line=((x.low, x.low), (x.high, x.high)),
@@ -61,7 +63,7 @@ def _reliability(summary, x, y, states, start):
     }
 
 
-def _spread(summary, name, x):
+def _spread(summary: dict[str, Any], name: str, x: Any):
     """Events above the middle, the others below it, each as shares of its own kind: rare events are seen as well."""
     when = "before" if summary["distribution"]["after"] is None else "after"
     found = {key: np.array(values) for key, values in summary["distribution"][when].items()}
@@ -83,12 +85,12 @@ def _spread(summary, name, x):
     )  # fmt: skip
 
 
-def _bar(x, y, low, high, share, kind):
+def _bar(x: Any, y: Any, low: Any, high: Any, share: Any, kind: str):
     left, right, zero, end = x.at(low), x.at(high), y.at(0.0), y.at(share if kind == "events" else -share)
     return {"x": left, "y": min(zero, end), "width": round(right - left, 1), "height": round(abs(end - zero), 1), "kind": kind}
 
 
-def _median(found, kind):
+def _median(found: dict[str, np.ndarray], kind: str):
     """The middle of the bin that holds the median."""
-    k = int(np.searchsorted(found[kind].cumsum(), 0.5 * found[kind].sum()))
+    k = int(cast(Any, np.searchsorted(found[kind].cumsum(), 0.5 * found[kind].sum())))
     return 0.5 * (found["lower"][k] + found["upper"][k])

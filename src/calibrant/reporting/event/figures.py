@@ -23,10 +23,14 @@ from calibrant.reporting.overlaid_figures import CORP, Kind, overlaid
 
 __all__ = ["answer_figures", "decision_figures", "event_figures"]
 
+
+def _increasing(curve: Any):
+    return ((x, y, f"risk {x:.3g}, recalibrated {y:.3g}") for x, y in points_along(curve.score, curve.recalibrated))
+
+
 INCREASING = replace(
     CORP, words="The best increasing recalibration of the risk, and where it would lie by chance if the risks were honest (shaded). ",
-    heads={**CORP.heads, "score": "Risk"},
-    points=lambda curve: ((x, y, f"risk {x:.3g}, recalibrated {y:.3g}") for x, y in points_along(curve.score, curve.recalibrated)),
+    heads={**CORP.heads, "score": "Risk"}, points=_increasing,
 )  # fmt: skip
 
 
@@ -36,7 +40,7 @@ def event_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [*drawn, overlaid(replace(INCREASING, display=partial(_Scaled, summary)), summary), *evidence_figures(summary)]
 
 
-def _smooth(when, summary):
+def _smooth(when: str, summary: dict[str, Any]):
     """The loess curve of clinical papers, with the band that holds all of it; on logit axes it would be mostly noise near the ends."""
     curve, scale = made(SimpleNamespace, summary["binned"][when][str(summary["bins"])]["curve"]), summary["scale"]
     smooth = made(CalibrationCurve, summary["loess"][when])
@@ -50,10 +54,10 @@ def _smooth(when, summary):
 class _Scaled:
     """The best increasing recalibration on the axes of the page: logarithmic ones where the event is rare."""
 
-    def __init__(self, summary, curve):
+    def __init__(self, summary: dict[str, Any], curve: Any):
         self.summary, self.curve = summary, curve
 
-    def plot(self, ax, **options):
+    def plot(self, ax: Any, **options: Any) -> None:
         """Draw it on ``ax``."""
         ax.set(xscale="linear", yscale="linear")  # of the curve drawn before: the display's own ends hold 0
         IsotonicCurveDisplay(self.curve).plot(ax, **options)
@@ -68,7 +72,7 @@ def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [overlaid(kind, summary) for kind in (DECISION, GAIN) if summary[kind.key]["before"] is not None]
 
 
-def _best(curve):
+def _best(curve: Any):
     """How far the model is from acting on all or none, whichever is better, at the threshold where it gains most."""
     gain = curve.net_benefit - np.maximum(curve.treat_all, curve.treat_none)
     k = int(gain.argmax())
@@ -77,7 +81,7 @@ def _best(curve):
     return f"It is worth most over acting on all or none at {curve.threshold[k]:.3g}: {1000 * gain[k]:.3g} true positives in 1,000 rows."
 
 
-def _tenth(curve):
+def _tenth(curve: Any):
     return f"The tenth of rows of the highest risk holds {np.interp(0.1, curve.flagged, curve.found):.0%} of the events."
 
 

@@ -13,7 +13,13 @@ SECTIONS = (
     "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html", "wrong.html",
     "over_time.html", "choice.html", "event/answer.html", "method.html",
 )  # fmt: skip
-FILTERS: dict[Any, Any] = {"share": lambda value: "–" if value is None else share(value)}
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else share(value)
+
+
+FILTERS: dict[Any, Any] = {"share": _share}
 NOTES = (
     "The ECE of the event is the mean gap between the risk and the share that happened over bins of equal width; the figures group rows "
     "in equal numbers.",

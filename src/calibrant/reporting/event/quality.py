@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from calibrant.contracts.columns import Known
 from calibrant.reporting import quality as of_answers
@@ -51,7 +52,7 @@ def cautions(_: Seen, found: EventQuality) -> list[str]:
     return [*_few(found), *copied(found, "prediction and outcome"), *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
 
 
-def _few(found) -> Iterator[str]:
+def _few(found: Any) -> Iterator[str]:
     events = found.events
     for count, what in ((events, "events"), (found.n - events, "rows without the event")):
         if count == 0:
@@ -60,7 +61,7 @@ def _few(found) -> Iterator[str]:
             yield f"There are only {count:,.0f} {what}: about {FEW_EVENTS} are needed to judge a calibration, whatever the number of rows."
 
 
-def _certain(found) -> Iterator[str]:
+def _certain(found: Any) -> Iterator[str]:
     if found.certain_wrong:
         many = f"{found.certain_wrong:,.0f} risks were given as exactly 0 or 1 and the opposite happened"
         yield f"{many}: the log loss, infinite there, counts 27.6 for each, and intercept and slope hang on where such risks are cut."

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from calibrant import metrics
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.probability_scale import probability_scale
+from calibrant.compare.before_after import Compared
 from calibrant.compare.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.reporting import curves
@@ -19,6 +20,7 @@ from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
 from calibrant.reporting.regions import Place, by_region
 from calibrant.reporting.states import BIN_COUNTS, Seen
+from calibrant.reporting.task import Asked
 
 __all__ = ["EVENT", "KEYS"]
 
@@ -105,8 +107,8 @@ class Sections:
     latent: dict[str, Any] | None
 
 
-def _sections(found, asked, used):
-    pairs, shown, whole, level = found.before.counts.pairs, found.shown, found.whole.whole, asked.level
+def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
+    pairs, shown, whole, level = found.before.counts.pairs, found.shown, cast(Any, found.whole).whole, asked.level
     scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
     return Sections(
         n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
@@ -122,25 +124,25 @@ def _sections(found, asked, used):
     )  # fmt: skip
 
 
-def _start(n, events):
+def _start(n: float, events: float) -> int:
     """The number of bins that a look at the curve begins with: as many as have rows, and events or their absence, enough each."""
     rare = min(events, n - events)
     enough = [count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS]
     return max(enough, default=BIN_COUNTS[0])
 
 
-def _answer(found, asked):
+def _answer(found: Compared, asked: Asked) -> Answer:
     measured = [one for one in CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples) if one.metric.key not in KEYS]
     scores = score_table(found.before, found.after, measured, level=asked.level, random_state=asked.random_state)
     curve = partial(metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level)
     return Answer(scores, found.both(curve))
 
 
-def _seen(record, asked):
+def _seen(record: Any, asked: Asked) -> Seen:
     return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
 
 
-def _chance(seen, asked):
+def _chance(seen: Seen, asked: Asked) -> Any:
     """What honest risks would show, of the binned error and of the ICI."""
     ici = metrics.integrated_calibration_index
     null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)

@@ -39,30 +39,30 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     return Verdict(sentence, model, calibration)
 
 
-def _model(scores, chance, gap):
+def _model(scores: Any, chance: Any, gap: Any) -> tuple[str, str]:
     """The model in a word, and the number that says it.
 
     Where the ECE finds nothing, as bins see little of rare events, an interval of O/E or of the slope beside it may leave 1 out.
     """
-    model = about_model(chance, gap, SIDES)
+    model: str = about_model(chance, gap, SIDES)
     error = f"an ECE of {rounded(chance.observed)}"
     if model != "calibrated":
         return model, f"{error} where chance explains {rounded(chance.high)}"
-    ratio, slope = (scores[key].before for key in ("observed_expected_ratio", "calibration_slope"))
+    ratio, slope = scores["observed_expected_ratio"].before, scores["calibration_slope"].before
     if _off(ratio):
-        return SIDES[ratio.value > 1.0], f"an O/E of {_limits(ratio)}"
+        return SIDES[1 if ratio.value > 1.0 else 0], f"an O/E of {_limits(ratio)}"
     return ("miscalibrated", f"a calibration slope of {_limits(slope)}") if _off(slope) else (model, error)
 
 
-def _off(one):
+def _off(one: Any):
     return one.low is not None and (one.value - 1.0 > WIDER * (one.value - one.low) or 1.0 - one.value > WIDER * (one.high - one.value))
 
 
-def _limits(one):
+def _limits(one: Any):
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
-def _about(model, evidence, said, happened):
+def _about(model: Any, evidence: Any, said: Any, happened: Any):
     means = f"says {share(said)} on average where {share(happened)} happened"
     if model == "calibrated":
         return f"No miscalibration of the risks can be told from chance: the model {means}, with {evidence}"
@@ -71,7 +71,7 @@ def _about(model, evidence, said, happened):
     return f"The model {means}: it {model} {_by(said, happened)}, with {evidence}"
 
 
-def _by(said, happened):
+def _by(said: Any, happened: Any):
     low, high = sorted((said, happened))
     if low > 0.0 and high / low >= TIMES:
         times = high / low

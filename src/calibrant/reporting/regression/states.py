@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ class ForecastCounts:
         return float(self.std.values[np.searchsorted(rows, middle, side="right")].mean())
 
 
-def _at_levels(metric, record):
+def _at_levels(metric: Any, record: ForecastRecord) -> np.ndarray:
     return np.array([metric.with_options(level=level).totals_of(record) for level in LEVELS])
 
 

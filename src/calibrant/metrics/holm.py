@@ -5,7 +5,7 @@ import numpy as np
 __all__ = ["holm"]
 
 
-def holm(p, alpha):
+def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """(p corrected, number that each test shares alpha by), (m,) each.
 
     The i-th smallest p is tested at alpha / (m - i) until the first that fails, at whose level those after it stay: an interval at
