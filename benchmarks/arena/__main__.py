@@ -14,6 +14,9 @@ def options():
     )
     parser.add_argument("--full", action="store_true", help="every data set, model, size and 5 seeds, instead of at most 150 runs")
     parser.add_argument("--folder", type=Path, help="npz files (probabilities, labels) of your own, instead of the built-in cases")
+    parser.add_argument(
+        "--tabular", choices=("choose", "aside"), help="the half of the tabular two-class sets to choose by, or the one to judge by, once"
+    )
     parser.add_argument("--seeds", type=int, help="how many seeds (2; 5 with --full)")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")
     parser.add_argument("--peers", action="store_true", help="run the peers that this environment has, instead of calibrant's methods")
@@ -28,7 +31,10 @@ def options():
 def main():
     """Race, then report."""
     chosen = options()
-    runs = cases.runs_of(chosen.folder, chosen.seeds or 2) if chosen.folder else cases.grid(chosen.full, chosen.seeds)
+    if chosen.tabular:
+        runs = cases.tabular_runs(chosen.tabular == "aside", chosen.seeds or 2)
+    else:
+        runs = cases.runs_of(chosen.folder, chosen.seeds or 2) if chosen.folder else cases.grid(chosen.full, chosen.seeds)
     if not runs:
         raise SystemExit("no runs: the folder has no npz file with probabilities and labels")
     if not chosen.report:

@@ -130,3 +130,8 @@ def grid(full=False, seeds=None):
 def runs_of(folder, seeds=2):
     """Runs for a folder of npz files, at every size that the rows allow."""
     return [Run(case, size, seed) for seed in range(seeds) for case in in_folder(folder) for size in case.sizes]
+
+
+def tabular_runs(set_aside, seeds=2):
+    """Runs of one half of the tabular sets, at every size that the rows allow, 100 among them."""
+    return [Run(case, size, seed) for seed in range(seeds) for case in tabular_cases(set_aside) for size in case.sizes]

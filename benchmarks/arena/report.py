@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from benchmarks.arena import automatic
+from benchmarks.arena import automatic, slices
 from benchmarks.arena import table as numbers
 from benchmarks.arena.calibrators import LEFT_OUT, LIMITS, discovered
 
@@ -26,6 +26,8 @@ def report(runs, folder, docs=None):
     blocks = [_state(table), *overall(table)]
     for title, part in sections(table):
         blocks += [heading(title, part), text(rows_of(part)), *verdict(part, folder), *automatic.standing(part)]
+        beside = slices.rows(part)
+        blocks += [text(beside, slices.HEADER)] if beside else []
         blocks += [f"Left out, fewer than half of these runs done: {name}." for name in missing(table, part)]
     if docs:
         from benchmarks.arena.page import write

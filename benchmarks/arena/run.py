@@ -67,6 +67,19 @@ def one(method, P_fit, y_fit, P_test, y_test):
     }
 
 
+#: Peers are tried by folds too, to choose one of them on the calibration rows, up to so many rows times classes.
+FOLDS, MOST_CELLS = 3, 20_000
+
+
+def by_folds(method, P, y):
+    """The mean log loss out of three folds of the calibration rows; NaN where there are too many to try."""
+    if P.size > MOST_CELLS:
+        return np.nan
+    fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
+    parts = [one(method, P[fold != k], y[fold != k], P[fold == k], y[fold == k])["log_loss"] for k in range(FOLDS)]
+    return float(np.concatenate(parts).mean(dtype=np.float64))
+
+
 def work(run, source, names, folder, again=False):
     """Every missing or outdated (with ``again``: every) result of one run; returns how many were made."""
     methods = [m for m in chosen(methods_of(source), names) if again or not results.done(folder, run.name, m)]
@@ -77,6 +90,8 @@ def work(run, source, names, folder, again=False):
     entering = [m for m in methods if m.enters(len(fit), P.shape[1])]
     for method in entering:
         values = one(method, P[fit], y[fit], P[test], y[test])
+        if source == "peers":
+            values["folds"] = by_folds(method, P[fit], y[fit])
         results.save(folder, run.name, method.name, code=method.code, source=method.source, **values)
     return len(entering)
 

@@ -18,7 +18,8 @@ class Table:
     """Everything that was measured.
 
     ``methods``: names; ``peer``: (M,) bool; ``runs``: the runs; ``case``: (R,) number of the case, ``n_classes`` (R,);
-    ``score``: {metric: (M, R)}; ``fit_s``, ``predict_s``, ``failed``: (M, R); ``code``: {method of ours: fingerprints}.
+    ``score``: {metric: (M, R)}, and "folds", peers' log loss out of fold on the calibration rows;
+    ``fit_s``, ``predict_s``, ``failed``: (M, R); ``code``: {method of ours: fingerprints}.
     """
 
     methods: list
@@ -58,7 +59,7 @@ def collect(runs, folder=results.RESULTS):
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
     shape = len(methods), len(runs)
-    score = {metric: np.full(shape, np.nan) for metric in METRICS}
+    score = {metric: np.full(shape, np.nan) for metric in (*METRICS, "folds")}
     fit_s, predict_s, failed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     peer, n_classes, problem, code = np.zeros(len(methods), bool), np.zeros(len(runs), int), {}, {}
     for j, run in enumerate(runs):
@@ -68,6 +69,7 @@ def collect(runs, folder=results.RESULTS):
             one = results.load(folder, run.name, method)
             for metric in METRICS:
                 score[metric][i, j] = one[metric].mean(dtype=np.float64)
+            score["folds"][i, j] = one.get("folds", np.nan)
             fit_s[i, j], predict_s[i, j], n_classes[j] = one["fit_s"], one["predict_s"], one["n_classes"]
             peer[i] = str(one["source"]) != "calibrant"
             if not peer[i]:

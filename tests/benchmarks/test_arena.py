@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, table, tabular
+from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, slices, table, tabular
 from benchmarks.arena.calibrators import LEFT_OUT, Limit, Method, code_of, discovered, without_words
 from benchmarks.arena.report import report, sections
 
@@ -267,3 +267,18 @@ def test_words_become_indicators_and_what_is_missing_the_median():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": [1.0, np.nan, 3.0], "word": ["a", "b", "a"], "same": [1, 1, 1]})
     np.testing.assert_array_equal(tabular._numbers(frame), [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+
+
+def test_the_best_peer_the_peer_chosen_and_the_oracle_by_hand():
+    runs = [cases.Run(cases.Case(f"tabular-x{j}+svm", "x", None, 500), 100, 0) for j in range(2)]
+    ours, nothing, first, second = [0.5, 0.38], [0.6, 0.3], [0.5, 0.5], [0.55, 0.35]
+    score = {"log_loss": np.array([ours, nothing, first, second]), "folds": np.array([[np.nan] * 2, [np.nan] * 2, [0.7, 0.3], [0.6, 0.4]])}
+    blank = np.zeros((4, 2))
+    names, peer = ["AutoCalibrator", "Identity", "one", "two"], np.array([False, False, True, True])
+    part = table.Table(names, peer, runs, np.arange(2), np.full(2, 2), score, blank, blank, blank, {}, {})
+    np.testing.assert_allclose(slices.chosen_peer(part), [0.55, 0.5])
+    cells = slices.rows(part)[0]
+    # At the first run as good as the best peer, at the second worse than nothing; the oracle gains 0.1.
+    assert cells[:3] == ("all", "2", "0.4400")
+    assert cells[4:7] == ("50 %", "0 %", "0.20")
+    assert cells[7].startswith("50.0 %")
