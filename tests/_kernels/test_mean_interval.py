@@ -39,7 +39,7 @@ def test_a_row_on_the_wrong_side_of_the_mean_does_not_count():
 def test_one_row_says_nothing_and_equal_rows_have_a_width():
     one = np.array([0.3, 0.09, 0.027])
     assert limits_within((0.0, 1.0), np.float64(1.0), one, (0.0, 1.0), 0.95) == (0.0, 1.0)
-    low, high = limits_within((0.0, np.inf), np.float64(9.0), 9.0 * one, unseen_ends(np.float64(0.3), (0.0, np.inf)), 0.95)
+    low, high = limits_within((0.0, np.inf), np.float64(9.0), 9.0 * one, unseen_ends(np.float64(9.0), 9.0 * one, (0.0, np.inf)), 0.95)
     assert low < 0.29 < 0.31 < high
 
 

@@ -6,7 +6,13 @@ this sample added. The interval holds the t for which the error observed is not 
 
 import numpy as np
 
+from calibrant._kernels.intervals import unseen_share
+from calibrant._kernels.null_draws import null_generator
+
 __all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
+
+#: Outcomes drawn to see what calibrated scores show.
+NULL_DRAWS = 400
 
 
 def binned_errors(weight, gap, norm):
@@ -22,24 +28,44 @@ def binned_errors(weight, gap, norm):
     return mean_gap.max(axis=-1)
 
 
-def inverted_limits(totals, draws, norm, level):
+def inverted_limits(totals, draws, norm, level, even=False, n=None):
     """(estimate, low, high) from sums and their bootstrap resamples.
 
-    ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over sets.
+    ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over
+    sets; ``even`` takes the bins of a set that hold rows as of one weight. With ``n`` rows, the low end is 0 where calibrated scores show
+    as much, and the high end that of outcomes of which some are others, as many as n rows may fail to show, at least.
     """
     weight, gap = totals[..., 0], totals[..., 1] - totals[..., 2]
     noise = (draws[..., 1] - draws[..., 2] - gap) * _inflation(totals, draws)
     # The classes of a classwise error have gaps of both signs around 0, which shrinking would take for noise.
     shape = weight * shrunken_gaps(gap, weight, noise.var(axis=0)) if len(gap) == 1 else gap
+    mass = np.where(weight > 0.0, weight, 1.0) if even else 1.0
+    each = (weight > 0.0).astype(np.float64) if even else weight
+    drawn_weight = each if even else draws[..., 0]
 
     def drawn(gaps):
-        return binned_errors(draws[..., 0], gaps + noise, norm).mean(axis=-1)
+        return binned_errors(drawn_weight, (gaps + noise) / mass, norm).mean(axis=-1)
 
     def error(gaps):
-        return min(float(binned_errors(weight, gaps, norm).mean(axis=-1)), 1.0)
+        return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), 1.0)
 
-    observed = float(binned_errors(weight, gap, norm).mean(axis=-1))
-    return _inverted(error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+    observed = float(binned_errors(each, gap / mass, norm).mean(axis=-1))
+    found = _inverted(error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+    value, low, high = map(float, found)
+    if n is None:
+        return value, low, high
+    if observed <= np.quantile(error(_null_gaps(totals)), 0.5 + 0.5 * level, method="higher") + 1e-12:
+        low = 0.0
+    return value, low, max(high, float(error(gap - unseen_share(n, level) * (weight - 2.0 * totals[..., 2]))))
+
+
+def _null_gaps(totals):
+    """Summed gaps of outcomes drawn from the mean score of each bin, (draws, sets, bins)."""
+    weight, score = totals[..., 0], totals[..., 1]
+    rows = np.maximum(np.rint(weight), 1.0)
+    share = np.clip(score / np.where(weight > 0.0, weight, 1.0), 0.0, 1.0)
+    hits = null_generator(0).binomial(rows.astype(np.int64), share, size=(NULL_DRAWS, *weight.shape))
+    return score - weight * hits / rows
 
 
 def gap_limits(weight, gap, noise, level, most):

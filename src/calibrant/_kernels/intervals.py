@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-__all__ = ["beta_interval", "clopper_pearson", "consistency", "inside", "normal_interval", "normal_quantile", "rate_interval", "wilson"]
+__all__ = [
+    "beta_interval",
+    "clopper_pearson",
+    "consistency",
+    "inside",
+    "normal_interval",
+    "normal_quantile",
+    "rate_interval",
+    "unseen_share",
+    "wilson",
+]
 
 #: Below so many of either kind the coverage of Wilson's interval falls as low as 84 %.
 FEW = 10.0
@@ -55,6 +65,11 @@ def normal_interval(mean: Any, variance_of_mean: Any, level: float = 0.95, freed
 def inside(bounds: tuple[Any, Any], limits: tuple[Any, Any]) -> tuple[Any, Any]:
     """(low, high) cut off at the bounds, numbers or arrays."""
     return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
+
+
+def unseen_share(n: float, level: float = 0.95) -> float:
+    """The largest share of rows of which n can fail to show one, at this level: the upper end of 0 of n."""
+    return float(1.0 - (0.5 - 0.5 * level) ** (1.0 / max(n, 1.0)))
 
 
 def beta_interval(right: Any, wrong: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

@@ -36,14 +36,20 @@ def _quantile(q, skew):
     return np.where(size > STRAIGHT, np.where(skew > 0.0, bent, -bent), special.ndtri(q))
 
 
-def unseen_ends(mean: np.ndarray, bounds: tuple[float, float], kind: str | None = None) -> tuple[Any, Any]:
-    """What a row not seen yet loses at either end where nothing is known of it: an end of the range, or with "double", and where the
-    range is open, as much again or nothing: as far from the mean as the nearer bound; one unit each way where there is none."""
-    least, most = bounds
+def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], kind: str | None = None) -> tuple[Any, Any]:
+    """What a row not seen yet loses at either end where nothing is known of it: an end of the range; or with "double", and where the
+    range is open, as far from the mean as the nearer bound (one unit where there is none), upwards as far as the skewness says at least."""
+    (least, most), (mean, second, third) = bounds, (quotient(sums[..., j], n) for j in range(3))
     if kind is None and np.isfinite(bounds).all():
         return np.full_like(mean, least), np.full_like(mean, most)
-    away = np.minimum(mean - least, most - mean) if np.isfinite(bounds).any() else 1.0
-    return mean - away, mean + away
+    away = np.minimum(mean - least, most - mean) if np.isfinite(bounds).any() else np.ones_like(mean)
+    if np.isfinite(most):
+        return mean - away, mean + away
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = np.maximum(second - mean * mean, 0.0)
+        cube = third - 3.0 * mean * variance - mean**3
+    tail = np.divide(cube, variance, out=np.zeros_like(mean), where=np.isfinite(cube) & (variance > ROUNDING * second))
+    return mean - away, mean + np.maximum(away, tail)
 
 
 def limits_within(
@@ -66,7 +72,7 @@ def ratio_limits(bounds: tuple[float, float], value: np.ndarray, totals: np.ndar
     second = np.maximum(quotient(tt - 2.0 * value * tb + value**2 * bb, bb), 0.0)
     third = quotient(ttt - 3.0 * value * ttb + 3.0 * value**2 * tbb - value**3 * bbb, bbb)
     sums = np.stack([value, second + value**2, third + 3.0 * value * second + value**3], axis=-1) * n[..., None]
-    low, high = limits_within(bounds, n, sums, unseen_ends(value, bounds, "double"), level)
+    low, high = limits_within(bounds, n, sums, unseen_ends(n, sums, bounds, "double"), level)
     freedom = np.where(n > 1.0, np.maximum(n - 1.0, 0.1), np.inf)
     wide = special.stdtrit(freedom, 0.5 + 0.5 * level) / special.ndtri(0.5 + 0.5 * level)
     return np.maximum(value - wide * (value - low), bounds[0]), np.minimum(value + wide * (high - value), bounds[1])

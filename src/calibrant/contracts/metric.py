@@ -15,6 +15,7 @@ from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
 from calibrant.contracts.clustered import cluster_draws, clustered_interval
 from calibrant.contracts.interval import Interval, require_level, require_resamples
+from calibrant.contracts.other_labels import with_other_labels
 from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
@@ -202,8 +203,13 @@ class Metric:
             left_out = leave_out_values(record.weights, partial(self._resampled_value, record), random_state)
             limits = bca_limits(values, value, left_out, level)
         else:
-            method = "bootstrap"
             limits = percentile_limits(values, level)
+            if method == "auto" and self.task == "classification":
+                # What has not been seen may widen it at either end.
+                value_of, rng = partial(self._other_value, record), np.random.default_rng([random_state, 1])
+                others = percentile_limits(bootstrap_totals(record.weights, partial(value_of, rng), n_resamples, random_state), level)
+                limits = min(limits[0], others[0]), max(limits[1], others[1])
+            method = "bootstrap"
         return Interval.holding(value, limits, level, method, n)
 
     def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
@@ -212,6 +218,9 @@ class Metric:
 
     def _resampled_value(self, record: Any, weight: np.ndarray) -> float:
         return float(self._value(replace(record, weight=weight).take(weight > 0)))
+
+    def _other_value(self, record: Any, rng: np.random.Generator, weight: np.ndarray) -> float:
+        return float(self._value(with_other_labels(record, weight, rng)))
 
     def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

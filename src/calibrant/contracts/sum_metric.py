@@ -84,15 +84,15 @@ class MeanMetric(SumMetric):
     @abstractmethod
     def _losses(self, record: Any) -> np.ndarray: ...
 
-    def _unseen(self, record: Any) -> np.ndarray | None:
-        """What each row would lose had it another label, as likely as any other one, (n,); None where there is no other label."""
+    def _unseen(self, record: Any) -> list[np.ndarray]:
+        """What each row would lose had it another label, one (n,); or the least and the most that it could, two; or none."""
+        return []
 
     def _columns(self, record: Any) -> list[np.ndarray]:
         loss = self._losses(record)
         if self.rate:
             return [loss]
-        unseen = self._unseen(record)
-        return powers(loss) if unseen is None else [*powers(loss), unseen]
+        return [*powers(loss), *self._unseen(record)]
 
     def _value(self, record: Any) -> float:
         return float(self._finalise(reduce(add, (_summed(block, [self._losses(block)]) for block in record.blocks()))))
@@ -108,11 +108,9 @@ class MeanMetric(SumMetric):
         n = totals[..., 0]
         if self.rate:
             return intervals.rate_interval(totals[..., 1], n, level)
-        mean = quotient(totals[..., 1], n)
-        ends = unseen_ends(mean, self.range, self.unseen)
+        ends = unseen_ends(n, totals[..., 1:4], self.range, self.unseen)
         if totals.shape[-1] > 4:
-            unseen = quotient(totals[..., 4], n)
-            ends = unseen, unseen
+            ends = quotient(totals[..., 4], n), quotient(totals[..., -1], n)
         return limits_within(self.range, n, totals[..., 1:4], ends, level)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
+from calibrant._kernels.intervals import unseen_share
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits, simulated_limits
 from calibrant._support.deprecation import renamed_value
@@ -59,6 +60,9 @@ class PairMetric(Targeted, WholeMetric):
     estimand: ClassVar[str] = "error on ever more rows with these scores: without the noise that the number itself carries"
     clustered: ClassVar[bool] = False
 
+    #: Whether its interval inverts a test; else it is a bootstrap's.
+    inverted: ClassVar[bool] = True
+
     @classmethod
     def _examples(cls) -> Sequence[Any]:
         return [cls(), cls(target="event")]
@@ -101,7 +105,7 @@ class PairMetric(Targeted, WholeMetric):
         return float(self._pair_value(*target_pair(record, self.target), record.weights))
 
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
-        if method not in ("auto", "debiased"):
+        if not self.inverted or method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         warn(
             f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99 times of 100, by the size of the data; "
@@ -113,7 +117,9 @@ class PairMetric(Targeted, WholeMetric):
             self._prepared(score, weight), score, _recalibrated(score, hit, weight), weight, plain,
             level, max(n_resamples // 5, 20), np.random.default_rng(random_state),
         )  # fmt: skip
-        return Interval.holding(value, (low, min(high, self.range[1])), level, "debiased", float(weight.sum()), plain)
+        # As if of the outcomes some were others, as many as these rows may fail to show.
+        unseen = self._pair_value(score, hit + unseen_share(weight.sum(), level) * (1.0 - 2.0 * hit), weight)
+        return Interval.holding(value, (low, min(max(high, unseen), self.range[1])), level, "debiased", float(weight.sum()), plain)
 
 
 def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):

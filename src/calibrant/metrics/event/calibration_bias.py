@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
@@ -49,9 +51,9 @@ class CalibrationBias(Targeted, MeanMetric):
         score, hit = target_pair(record, self.target)
         return score - hit
 
-    def _unseen(self, record: Any):
-        score, hit = target_pair(record, self.target)
-        return score - (1.0 - hit)
+    def _unseen(self, record: Any) -> list[np.ndarray]:
+        score = target_pair(record, self.target)[0]
+        return [score - 1.0, score]
 
 
 calibration_bias: CalibrationBias = CalibrationBias()

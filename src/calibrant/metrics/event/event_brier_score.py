@@ -58,7 +58,7 @@ class EventBrierScore(Targeted, MeanMetric):
 
     def _unseen(self, record: Any):
         score, hit = target_pair(record, self.target)
-        return np.square(score - (1.0 - hit))
+        return [np.square(score - (1.0 - hit))]
 
 
 event_brier_score: EventBrierScore = EventBrierScore()

@@ -50,7 +50,7 @@ class ThresholdWeightedScore(Targeted, MeanMetric):
 
     def _unseen(self, record: Any):
         label, happened, not_ = self._both(record)
-        return np.where(label == 1, not_, happened)
+        return [np.where(label == 1, not_, happened)]
 
     def _both(self, record: Any):
         pair = record.as_pair(self.target)

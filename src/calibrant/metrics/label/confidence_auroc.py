@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.auroc_limits import auroc_limits
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.metrics.pair import target_pair
@@ -35,7 +35,8 @@ class ConfidenceAuroc(WholeMetric):
     Notes
     -----
     It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to choose a confidence signal, not a
-    calibrator. 0.5 where all predictions are right or all are wrong, as nothing can be ranked. Its interval is DeLong's.
+    calibrator. 0.5 where all predictions are right or all are wrong, as nothing can be ranked. Its interval is
+    DeLong's on the scale of the log-odds, with half a row more on either side that nothing is known of.
 
     References
     ----------
@@ -91,15 +92,16 @@ class ConfidenceAuroc(WholeMetric):
 
     def _interval(self, record, level, method, n_resamples, random_state):
         right, wrong = _placements(record, self.target)
-        if method not in ("auto", "analytic") or not (len(right[0]) and len(wrong[0])):
+        if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        value = self._value(record)
-        low, high = normal_interval(value, _variance_of_mean(*right) + _variance_of_mean(*wrong), level)
-        return Interval(value, float(max(low, 0.0)), float(min(high, 1.0)), level, "analytic", float(record.weights.sum()))
+        limits, value = (0.0, 1.0), self._value(record)
+        if len(right[0]) and len(wrong[0]):
+            limits = auroc_limits(right, wrong, level)
+        return Interval.holding(value, limits, level, "analytic", float(record.weights.sum()))
 
 
 def _placements(record, target):
-    """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side that each row beats."""
+    """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side on the right side of each."""
     score, hit = target_pair(record, target)
     unique, inverse = np.unique(score, return_inverse=True)
     sides = []
@@ -107,15 +109,11 @@ def _placements(record, target):
         of_side = hit == side
         other = np.bincount(inverse, weights=record.weights * ~of_side, minlength=len(unique))
         below = np.cumsum(other) - 0.5 * other
+        # Of the wrong, the share that beats them.
+        below = below if side == 1.0 else other.sum() - below
         share = below / max(other.sum(), 1e-300)
         sides.append((share[inverse[of_side]], record.weights[of_side]))
     return sides
-
-
-def _variance_of_mean(values, weight):
-    n = weight.sum()
-    centred = values - weight @ values / n
-    return weight @ (centred * centred) / n / max(n - 1.0, 1.0)
 
 
 confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()

@@ -6,8 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.debias import inverted_limits
 from calibrant._support.options import require_count
-from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["AdaptiveCalibrationError", "adaptive_calibration_error"]
@@ -34,7 +36,8 @@ class AdaptiveCalibrationError(WholeMetric):
     Notes
     -----
     Use it to compare with papers that report it; ``classwise_calibration_error(strategy="mass")`` weighs bins by their rows instead.
-    A class with no probability above the threshold counts 0. It is biased upward in small samples, and its bootstrap interval with it.
+    A class with no probability above the threshold counts 0. It is biased upward in small samples;
+    ``.interval`` is freed of that (method "debiased"): ``value`` is the estimate, ``plain`` the number above.
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
 
     References
@@ -69,15 +72,32 @@ class AdaptiveCalibrationError(WholeMetric):
     def _value(self, record):
         return float(np.mean([self._class_error(record, k) for k in range(record.n_classes)]))
 
-    def _class_error(self, record, k):
-        score, weight = record.probabilities[:, k], record.weights
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "debiased"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        weight, sets = record.weights, [self._binned(record, k) for k in range(record.n_classes)]
+        # The last bin is of rows below the threshold, which do not count.
+        totals = np.stack([bins.grouped_sums(group, self.n_bins + 1, columns, weight) for group, columns in sets])[:, :-1]
+        n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
+        draws = resampled_sums(sets, self.n_bins + 1, weight, n_resamples, random_state)[:, :, :-1]
+        n = float(weight.sum())
+        totals[totals[..., 0].sum(axis=1) == 0.0, 0, 0] = 1.0
+        value, low, high = inverted_limits(totals, draws, 1, level, even=True, n=n)
+        return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
+
+    def _binned(self, record, k):
+        score = record.probabilities[:, k]
+        group = np.full(len(score), self.n_bins)
         counted = score > self.threshold if self.threshold > 0.0 else np.ones(len(score), dtype=bool)
-        if not counted.any():
-            return 0.0
-        score, weight, hit = score[counted], weight[counted], (record.labels[counted] == k).astype(np.float64)
-        group = bins.equal_mass_groups(score, self.n_bins, weight)
-        mass, total, hits = bins.grouped_sums(group, group.max() + 1, [score, hit], weight).T
-        return float(np.mean(np.abs(total - hits) / mass))
+        if counted.any():
+            group[counted] = bins.equal_mass_groups(score[counted], self.n_bins, record.weights[counted])
+        return group, [score, (record.labels == k).astype(np.float64)]
+
+    def _class_error(self, record, k):
+        group, columns = self._binned(record, k)
+        mass, total, hits = bins.grouped_sums(group, self.n_bins + 1, columns, record.weights)[:-1].T
+        filled = mass > 0.0
+        return float(np.mean(np.abs(total - hits)[filled] / mass[filled])) if filled.any() else 0.0
 
 
 adaptive_calibration_error: AdaptiveCalibrationError = AdaptiveCalibrationError()

@@ -56,7 +56,7 @@ class BrierScore(MeanMetric):
 
     def _unseen(self, record):
         others = max(record.n_classes - 1.0, 1.0)
-        return self._of_parts(record, lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0))
+        return [self._of_parts(record, lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0))]
 
     def _of_parts(self, record, loss):
         out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])

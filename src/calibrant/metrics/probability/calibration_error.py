@@ -100,9 +100,9 @@ class BinnedCalibrationError(Metric):
         totals = self._all_totals(record)
         self._warn_where_limits_fail()
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
-        draws = self._draws(record, n_resamples, random_state)
-        value, low, high = inverted_limits(totals, draws, self.norm, level)
-        return Interval.holding(value, (low, high), level, "debiased", float(record.weights.sum()), self._value(record))
+        draws, n = self._draws(record, n_resamples, random_state), float(record.weights.sum())
+        value, low, high = inverted_limits(totals, draws, self.norm, level, n=n)
+        return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
 
     def _warn_where_limits_fail(self):
         if self.norm == "max":

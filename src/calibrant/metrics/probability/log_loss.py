@@ -50,7 +50,7 @@ class LogLoss(MeanMetric):
         return np.concatenate([_block_losses(block) for block in record.blocks()])
 
     def _unseen(self, record):
-        return np.concatenate([_block_unseen(block) for block in record.blocks()])
+        return [np.concatenate([_block_unseen(block) for block in record.blocks()])]
 
 
 def _block_losses(block):

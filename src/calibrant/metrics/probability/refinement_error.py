@@ -56,6 +56,8 @@ class RefinementError(PairMetric):
     key: ClassVar[str] = "refinement_error"
     clustered: ClassVar[bool] = True
     estimand: ClassVar[str] = "score left after isotonic recalibration on ever more rows"
+    #: It is not an error that chance inflates, so resampling serves.
+    inverted: ClassVar[bool] = False
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -78,10 +80,6 @@ class RefinementError(PairMetric):
     def _pair_value(self, score, hit, weight):
         _, _, discrimination, uncertainty = corp(score, hit, weight, self._score())
         return max(uncertainty - discrimination, 0.0)
-
-    def _interval(self, record, level, method, n_resamples, random_state):
-        # It is not an error that chance inflates, so resampling serves.
-        return super()._interval(record, level, "bootstrap" if method == "auto" else method, n_resamples, random_state)
 
 
 refinement_error: RefinementError = RefinementError()

@@ -45,7 +45,7 @@ class SphericalScore(MeanMetric):
         return np.concatenate([_block_scores(block)[0] for block in record.blocks()])
 
     def _unseen(self, record):
-        return np.concatenate([_block_scores(block)[1] for block in record.blocks()])
+        return [np.concatenate([_block_scores(block)[1] for block in record.blocks()])]
 
 
 def _block_scores(block):
