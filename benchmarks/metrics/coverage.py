@@ -90,7 +90,8 @@ COSTLY = {
     "mmce": 10, "sweep_ece": 8, "kde_ece": 5, "smooth_ece": 5, "ici": 5, "e50": 5, "e90": 5, "aurc": 15, "excess_aurc": 15,
     "coverage_at_risk": 15, "refinement_error": 8, "skce": 50, "ence": 30, "uce": 30, "qce": 20, "interval_calibration_error": 20,
     "confidence_spread": 20, "atb": 10, "cutoff_error": 10, "cdl": 10, "scdl": 10, "u_calibration_error": 10,
-    "full_ece": 10, "per_label_ece": 10, "coverage_width_criterion": 10, "marpd": 10, "median_absolute_error": 20, "miscalibration_area": 10,
+    "full_ece": 10, "per_label_ece": 10, "coverage_width_criterion": 10, "marpd": 10, "median_absolute_error": 20,
+    "miscalibration_area": 10,
     "rms_interval_calibration_error": 10, "size_stratified_coverage": 10, "width_dependence": 10,
 }  # fmt: skip
 #: Whose truth is not that of this simulation: its estimand depends on the number of rows.
