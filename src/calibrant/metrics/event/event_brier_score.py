@@ -56,7 +56,7 @@ class EventBrierScore(Targeted, MeanMetric):
         score, hit = target_pair(record, self.target)
         return np.square(score - hit)
 
-    def _unseen(self, record: Any):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         score, hit = target_pair(record, self.target)
         return [np.square(score - (1.0 - hit))]
 

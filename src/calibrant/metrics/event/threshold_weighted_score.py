@@ -48,7 +48,7 @@ class ThresholdWeightedScore(Targeted, MeanMetric):
         label, happened, not_ = self._both(record)
         return np.where(label == 1, happened, not_)
 
-    def _unseen(self, record: Any):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         label, happened, not_ = self._both(record)
         return [np.where(label == 1, not_, happened)]
 
