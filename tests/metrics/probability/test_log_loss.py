@@ -43,13 +43,15 @@ def test_large_logits_do_not_overflow():
     assert log_loss([0, 1], [[1e4, 0.0], [1e4, 0.0]], inputs="logit") == pytest.approx(5000.0)
 
 
-def test_analytic_interval_is_the_normal_one():
+def test_analytic_interval_is_near_the_normal_one_and_skew():
     y, P, _ = drawn()
     loss = -np.log(P[np.arange(len(y)), y])
     half = 1.959963984540054 * loss.std(ddof=1) / np.sqrt(len(y))
     interval = log_loss.interval(y, P)
     assert interval.method == "analytic"
-    assert (interval.low, interval.high) == pytest.approx((loss.mean() - half, loss.mean() + half), rel=1e-9)
+    assert (interval.low, interval.high) == pytest.approx((loss.mean() - half, loss.mean() + half), abs=0.15 * half)
+    # Large losses are rare: more of them may be unseen than seen too often.
+    assert interval.high - interval.value > interval.value - interval.low
 
 
 def test_bootstrap_agrees_with_the_analytic_interval():
