@@ -16,6 +16,7 @@ from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.metrics.curves.decision_curve import DecisionCurve
 from calibrant.metrics.curves.gain_curve import GainCurve
 from calibrant.metrics.curves.loess_curve import CalibrationCurve
+from calibrant.reporting.event.verdict import share
 from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.figure import made, points_along
 from calibrant.reporting.figures import reliability_figure, when_words
@@ -82,7 +83,7 @@ def _best(curve: Any):
 
 
 def _tenth(curve: Any):
-    return f"The tenth of rows of the highest risk holds {np.interp(0.1, curve.flagged, curve.found):.0%} of the events."
+    return f"The tenth of rows of the highest risk holds {share(float(np.interp(0.1, curve.flagged, curve.found)))} of the events."
 
 
 DECISION = Kind(
@@ -95,7 +96,7 @@ DECISION = Kind(
 GAIN = Kind(
     "gain", GainCurve, GainDisplay, "Events found", (3.7, 3.4), "How many of the events are among the rows of the highest risk. ",
     {"threshold": "Risk", "flagged": "Share flagged", "found": "Share found", "low": "Low", "high": "High", "lift": "Lift"},
-    lambda curve: ((x, y, f"the highest {x:.1%}: {y:.1%} of the events") for x, y in points_along(curve.flagged, curve.found)), _tenth,
+    lambda curve: ((x, y, f"the highest {share(x)}: {share(y)} of the events") for x, y in points_along(curve.flagged, curve.found)), _tenth,
 )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ def _share(value: float | None) -> str:
     return "–" if value is None else share(value)
 
 
-FILTERS: dict[Any, Any] = {"share": _share}
+#: One way of writing a share on a page of risks, rare ones with digits that count.
+FILTERS: dict[Any, Any] = {"share": _share, "percent": _share}
 NOTES = (
     "The ECE of the event is the mean gap between the risk and the share that happened over bins of equal width; the figures group rows "
     "in equal numbers.",
