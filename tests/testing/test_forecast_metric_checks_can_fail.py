@@ -1,7 +1,7 @@
 """Each check of the regression metrics' contract catches a metric that breaks exactly what it is about."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -38,9 +38,8 @@ class WithoutDirection(IntervalScore):
 
 
 class IgnoresWeights(IntervalScore):
-    def _totals(self, record):
-        loss = self._losses(record)
-        return np.array([len(loss), loss.sum(), loss @ loss])
+    def _value(self, record):
+        return float(self._losses(record).mean())
 
 
 class LikesTheFirstRows(IntervalScore):
@@ -91,7 +90,7 @@ class CountsTheRowsTwice(IntervalScore):
     """Its sums of weights are of rows."""
 
     def _totals(self, record):
-        return super()._totals(record) + np.array([1.0, 0.0, 0.0])
+        return super()._totals(record) + np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class GivesAStateAllTheSame(IntervalScore):
@@ -150,6 +149,12 @@ class GrowsWithTheRows(IntervalScore):
         return super()._value(record) + 0.0 * math.exp(record.weights.sum())
 
 
+class UpsideDownInClusters(IntervalScore):
+    def interval_of(self, record, **options):
+        found = super().interval_of(record, **options)
+        return found if record.cluster is None else replace(found, low=found.high, high=found.low)
+
+
 BROKEN = {
     "value_is_valid": BelowItsRange, "declared_facts": WithoutDirection, "weights_are_repetition": IgnoresWeights,
     "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
@@ -157,7 +162,7 @@ BROKEN = {
     "state_chunks": DependsOnTheChunk, "state_identity": ZeroForNothing, "state_order": GrowsAsItIsAdded,
     "state_mixed_metrics": GrowsAsItIsAdded, "state_weights": CountsTheRowsTwice, "state_is_refused": GivesAStateAllTheSame,
     "units": KnowsItsUnit, "proper": Width, "containers": ForgetsTheMask, "extreme_forecasts": RaisesToTheNinth,
-    "extreme_weights": GrowsWithTheRows,
+    "extreme_weights": GrowsWithTheRows, "interval_of_clusters": UpsideDownInClusters,
 }  # fmt: skip
 
 

@@ -34,7 +34,8 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
     """The checks that apply to ``metric`` by its task and facts, each a callable with a name."""
     laws = [
         check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
-        check_containers, check_one_row, check_interval, check_unknown_option, *state_laws(require_metric(metric)),
+        check_containers, check_one_row, check_interval, check_interval_of_clusters, check_unknown_option,
+        *state_laws(require_metric(metric)),
     ]  # fmt: skip
     own = class_metric_checks if metric.task == "classification" else forecast_metric_checks
     return bind([*laws, *own(metric)], metric, metric.exceptions)
@@ -118,6 +119,20 @@ def check_interval(metric: Metric) -> None:
     assert first == interval(), "the interval is not deterministic"
     wider = interval(level=0.99)
     assert wider.low <= first.low < first.high <= wider.high, "an interval of a higher level is narrower"
+
+
+def check_interval_of_clusters(metric: Metric) -> None:
+    """Of rows that hang together there is an interval, which the names of clusters do not change."""
+    data = ordinary(metric)[0]
+    cluster, method = np.arange(len(data)) // 3, "auto" if metric.clustered else "bootstrap"
+
+    def interval(names):
+        return metric.interval(data.y, *data.said, sample_weight=data.weight, cluster=names, n_resamples=20, method=method)
+
+    found, low, high = interval(cluster), *metric.range
+    assert low - 1e-12 <= found.low < found.high <= high + 1e-12, f"{found!r} is empty or leaves the range {metric.range}"
+    assert found.low <= found.value <= found.high, f"the value is outside its interval: {found!r}"
+    assert found == interval([f"cluster {one:03d}" for one in cluster]), "names of clusters change the interval"
 
 
 def check_unknown_option(metric: Metric) -> None:

@@ -54,6 +54,7 @@ class PerLabelCalibrationError(Metric):
 
     name: ClassVar[str] = "per-label ECE"
     key: ClassVar[str] = "per_label_ece"
+    clustered: ClassVar[bool] = False
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -43,7 +43,6 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
 
     name: ClassVar[str] = "RMS interval calibration error"
     key: ClassVar[str] = "rms_interval_calibration_error"
-    clustered: ClassVar[bool] = True
 
     def _combined(self, gap):
         """The value from the gap at each level, (..., L)."""
