@@ -13,7 +13,12 @@ from calibrant.predictions import read
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
 
-__all__ = ["Circumstances", "folds_of"]
+__all__ = ["Circumstances", "folds_of", "likely_rates"]
+
+#: Of the labelled class rates as a prior, in square roots of their rows: at 100 rows of the arena's tabular half to choose by,
+#: what gains under a shift of the odds by 4 (log loss .507 to .482) and loses little without one (.483 to .486).
+PRIOR_ROWS = 10.0
+STEPS = 200
 
 
 class Circumstances(Calibrator):
@@ -42,8 +47,9 @@ class Circumstances(Calibrator):
             Rows with one label hang together (views of one image, visits of one patient): no fold cuts them apart. Without it, rows in
             a row that have one class and look alike are cautioned of.
         unlabeled : (m, K) or (m,), optional
-            Predictions where the calibrator is to be used, without labels: the class rates there are estimated by
-            ``LabelShift``, and what it gives is moved to them. Each class must look there as it does here.
+            Predictions where the calibrator is to be used, without labels: the class rates there are estimated, carefully (see
+            ``likely_rates``), and what it gives is moved to them. Each class must look there as it does here. Only for class rates that
+            are known to be others: where they are not, it costs a little.
 
         Returns
         -------
@@ -59,9 +65,12 @@ class Circumstances(Calibrator):
         finally:
             del self._cluster
         if unlabeled is not None:
-            use = read(unlabeled, inputs=self.inputs, classes=self.classes_)
-            own, other, y = self.predict_record(record), self.predict_record(use), self.classes_[record.labels]
-            self.shift_: LabelShift | None = LabelShift(classes=self.classes_).fit(own, y, other, sample_weight=record.weight)
+            use = self.predict_record(read(unlabeled, inputs=self.inputs, classes=self.classes_))
+            rates = likely_rates(use, np.bincount(record.labels, record.weights, record.n_classes))
+            y = self.classes_[record.labels]
+            self.shift_: LabelShift | None = LabelShift(rates, classes=self.classes_).fit(
+                record.probabilities, y, sample_weight=record.weight
+            )
         return self
 
     def _begin(self, record):
@@ -81,3 +90,18 @@ def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, rando
     for k, (_, held) in enumerate(make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)):
         folds[held] = k
     return folds
+
+
+def likely_rates(Q: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K), where the labelled ones counted ``counts``, (K,).
+
+    The most likely ones, by expectation and maximisation, with those of the n labelled rows as a prior of 10 sqrt(n) rows; the m rows count
+    as n at most. Without the prior, weak models and few labels gave rates near 0 and 1, and a log loss that doubled.
+    """
+    n = counts.sum()
+    seen = (counts + 0.5) / (n + 0.5 * len(counts))
+    rows, prior, q = min(float(len(Q)), n), PRIOR_ROWS * n**0.5, seen
+    for _ in range(STEPS):
+        moved = Q * (q / seen)
+        q = (prior * seen + rows * (moved / moved.sum(axis=1, keepdims=True)).mean(axis=0)) / (prior + rows)
+    return counts * q / seen
