@@ -96,7 +96,7 @@ DECISION = Kind(
 GAIN = Kind(
     "gain", GainCurve, GainDisplay, "Events found", (3.7, 3.4), "How many of the events are among the rows of the highest risk. ",
     {"threshold": "Risk", "flagged": "Share flagged", "found": "Share found", "low": "Low", "high": "High", "lift": "Lift"},
-    lambda curve: ((x, y, f"the highest {share(x)}: {share(y)} of the events") for x, y in points_along(curve.flagged, curve.found)), _tenth,
+    lambda curve: ((x, y, f"the highest {share(x)}: {share(y)} of events") for x, y in points_along(curve.flagged, curve.found)), _tenth,
 )  # fmt: skip
 
 
