@@ -83,7 +83,8 @@ def _best(curve: Any):
 
 
 def _tenth(curve: Any):
-    return f"The tenth of rows of the highest risk holds {share(float(np.interp(0.1, curve.flagged, curve.found)))} of the events."
+    at = min(int((curve.flagged < 0.1).sum()), len(curve.flagged) - 1)
+    return f"The {share(curve.flagged[at])} of rows of the highest risk hold {share(curve.found[at])} of the events."
 
 
 DECISION = Kind(
