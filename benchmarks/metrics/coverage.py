@@ -217,16 +217,21 @@ def main():
     parser.add_argument("--repeats", type=int, default=200, help="of intervals in closed form; of others a share")
     parser.add_argument("--seed", type=int, default=JUDGED_ON)
     parser.add_argument("--json", type=Path, help="keep the rows here, and leave the page")
+    parser.add_argument("--rows", type=Path, help="make the page of rows that were kept, and simulate nothing")
     parser.add_argument("--before", type=Path, help="rows of another commit, to stand beside")
     given = parser.parse_args()
     warnings.simplefilter("ignore", CalibrationWarning)
-    rows = list(table(given.only, given.sizes, given.repeats, given.models, given.seed))
+    if given.rows:
+        rows = json.loads(given.rows.read_text(encoding="utf-8"))
+    else:
+        rows = list(table(given.only, given.sizes, given.repeats, given.models, given.seed))
     if given.json:
         given.json.write_text(json.dumps(rows), encoding="utf-8")
     elif not (given.only or given.models):
         from benchmarks.metrics.coverage_page import page
 
-        PAGE.write_text(page(rows, json.loads(given.before.read_text()) if given.before else [], chosen()), encoding="utf-8")
+        before = json.loads(given.before.read_text(encoding="utf-8")) if given.before else []
+        PAGE.write_text(page(rows, before, chosen()), encoding="utf-8")
 
 
 if __name__ == "__main__":
