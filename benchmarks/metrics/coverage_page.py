@@ -7,7 +7,8 @@ Coverage of the intervals
 How often each metric's 95 % interval (``metric.interval``) holds the true value where that is hard, simulated against a known truth by
 ``python -m benchmarks.metrics.coverage``: sharp, constant, rare, perfect and miscalibrated models, few rows. The intervals were chosen on
 one set of simulations (seed 1) and judged here on another (seed 7), which RMSE, MAE, CRPS, NLL, pinball loss, sharpness and width had
-seen. ± is a standard error of the simulation; *missed* are the shares of intervals wholly below and wholly above the truth; *bootstrap* is the mean width of the plain percentile bootstrap's interval, where sums
+seen. ± is a standard error of the simulation; *missed* are the shares of intervals wholly below and wholly above the truth;
+*bootstrap* is the mean width of the plain percentile bootstrap's interval, where sums
 make it cheap; *before* is the coverage of commit 5d473fa. Every interval holds the number that the metric gives, and is one-sided where
 the parameter sits on its bound: an error of 0 is covered from 0 up, so that coverage above 97 % is as it must be there, and for outcomes
 that take few values. Log loss has no bound: its coverage is that of these models, not of any.
