@@ -1,6 +1,6 @@
 """What only the user knows of the rows: which hang together, and at what class rates the calibrator will be used."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,8 @@ class Circumstances(Calibrator):
     .. versionadded:: 0.2
     """
 
+    #: Files older than ``unlabeled`` were made without it.
+    older_defaults: ClassVar[dict[str, Any]] = {"shift_": None}
     _cluster: np.ndarray | None = None
 
     def fit(
