@@ -133,7 +133,7 @@ class AutoCalibrator(Circumstances):
 
     def _fit(self, record):
         names = self._names()
-        pieces = canonical(record, self._cluster)
+        pieces = canonical(record)
         self.n_fit_: float = float(pieces.weight.sum())
         if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
             self._do_nothing(pieces.record, "too few rows")

@@ -1,5 +1,6 @@
 """What only the user knows of the rows: which hang together, and at what class rates the calibrator will be used."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,7 +30,6 @@ class Circumstances(Calibrator):
 
     #: Files older than ``unlabeled`` were made without it.
     older_defaults: ClassVar[dict[str, Any]] = {"shift_": None}
-    _cluster: np.ndarray | None = None
 
     def fit(
         self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
@@ -61,11 +61,9 @@ class Circumstances(Calibrator):
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
         if cluster is None:
             caution_look_alike(record)
-        self._cluster = None if cluster is None else read_groups(cluster, record, "cluster").index
-        try:
-            self.fit_record(record)
-        finally:
-            del self._cluster
+        else:
+            record = replace(record, cluster=read_groups(cluster, record, "cluster").index)
+        self.fit_record(record)
         if unlabeled is not None:
             use = self.predict_record(read(unlabeled, inputs=self.inputs, classes=self.classes_))
             rates = likely_rates(use, np.bincount(record.labels, record.weights, record.n_classes))

@@ -26,19 +26,22 @@ class Pieces:
     ----------
     record : Predictions of the distinct rows, with their summed weights.
     row, weight : (m,) the row that each piece belongs to, and the piece's weight.
-    cluster : (m,) number of the cluster that each piece belongs to, or None.
     """
 
     record: Predictions
     row: np.ndarray
     weight: np.ndarray
-    cluster: np.ndarray | None = None
 
     @property
     def labels(self) -> np.ndarray:
         """(m,) position of each piece's class."""
         assert self.record.labels is not None
         return self.record.labels[self.row]
+
+    @property
+    def cluster(self) -> np.ndarray | None:
+        """(m,) number of the cluster that each piece belongs to, or None."""
+        return None if self.record.cluster is None else self.record.cluster[self.row]
 
     def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
         """Records of the pieces that are not ``held`` out, (m,) bool, and of those that are, and the row of each of these in the latter."""
@@ -48,7 +51,7 @@ class Pieces:
         return self.record.take(fitted).weighted(mass[fitted]), self.record.take(rows), place
 
 
-def canonical(record: Predictions, cluster: np.ndarray | None = None) -> Pieces:
+def canonical(record: Predictions) -> Pieces:
     """Equal rows (of one cluster) merged, in an order of their own, so that repetition and row order change nothing.
 
     Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
@@ -57,13 +60,13 @@ def canonical(record: Predictions, cluster: np.ndarray | None = None) -> Pieces:
     if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
         record = replace(record, values=record.values.astype(np.float32, copy=False))
     record = replace(record, memory={})
-    apart = record.labels if cluster is None else record.labels + record.n_classes * cluster
+    apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
     first, weight = merge_rows(record.log_probabilities, apart, record.weights)
     merged = record.take(first).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
     pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
     row = np.repeat(np.arange(len(merged)), pieces)
-    return Pieces(merged, row, np.repeat(weight / pieces, pieces), None if cluster is None else cluster[first][row])
+    return Pieces(merged, row, np.repeat(weight / pieces, pieces))
 
 
 class HeldOut:
