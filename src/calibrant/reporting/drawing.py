@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-__all__ = ["BOTTOM", "LEFT", "RIGHT", "TOP", "Axis", "across", "band", "chart", "linear", "logarithmic", "point", "upward"]
+__all__ = ["BOTTOM", "LEFT", "RIGHT", "TOP", "Axis", "across", "band", "chart", "linear", "logarithmic", "point", "rows_of", "upward"]
 
 #: Of the drawing area, in the units of its viewBox (320 x 290).
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 310.0, 10.0, 250.0
@@ -82,6 +82,11 @@ def band(x: Axis, y: Axis, at: Sequence[float], low: Sequence[float], high: Sequ
     low, high = ([y.at(v) for v in (ends * 2 if len(ends) == 1 else ends)] for ends in (list(low), list(high)))
     corners = [*zip(across, low, strict=True), *reversed(list(zip(across, high, strict=True)))]
     return "M" + "L".join(f"{a:g} {b:g}" for a, b in corners) + "Z"
+
+
+def rows_of(columns: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """The rows of a table of a summary, which holds it by columns."""
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def chart(

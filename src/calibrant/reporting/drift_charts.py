@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calibrant.reporting.drawing import LEFT, RIGHT, Axis, chart, linear, point, upward
+from calibrant.reporting.drawing import LEFT, RIGHT, Axis, chart, linear, point, rows_of, upward
 
 __all__ = ["drift_charts"]
 
@@ -24,18 +24,14 @@ def _chart(key, title, drawn):
     last = max(len(starts) - 1, 1)
     tops = [v for _, curve in drawn for v in (*curve["high"], *curve["ece"]) if v is not None]
     axes = Axis(0.0, last, LEFT, RIGHT, ()), upward(linear, 0.0, max([*tops, 0.02]))
-    series = [{"when": when, "points": [_point(axes, starts, when, row) for row in _rows(curve)]} for when, curve in drawn]
+    series = [{"when": when, "points": [_point(axes, starts, when, row) for row in rows_of(curve)]} for when, curve in drawn]
     made = chart(
         key, title, _words(drawn[-1][1]), axes=axes, labels=("Start", "Calibration error"), series=series,
         columns=["Start", "When", "Rows", "Confidence", "Accuracy", "Error seen", "Freed of noise", "Interval", "Alarm"],
-        rows=[_cells(when, row) for when, curve in drawn for row in _rows(curve)],
+        rows=[_cells(when, row) for when, curve in drawn for row in rows_of(curve)],
     )  # fmt: skip
     made["x"]["ticks"] = [(axes[0].at(k), starts[k]) for k in sorted({0, len(starts) - 1})]
     return made
-
-
-def _rows(curve):
-    return [dict(zip(curve, values, strict=True)) for values in zip(*curve.values(), strict=True)]
 
 
 def _point(axes, starts, when, row):
@@ -45,7 +41,7 @@ def _point(axes, starts, when, row):
 
 
 def _words(curve):
-    row = max(_rows(curve), key=lambda row: row["low"] or 0.0)
+    row = max(rows_of(curve), key=lambda row: row["low"] or 0.0)
     low = row["low"] or 0.0
     return f"Surely largest from {row['time']}: {row['ece']:.4f}, at least {low:.4f} freed of noise ({row['n']:,.0f} rows)."
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant._kernels.probability_scale import probability_grid, probability_ticks, scale_ends
-from calibrant.reporting.drawing import BOTTOM, LEFT, RIGHT, TOP, Axis, chart, point
+from calibrant.reporting.drawing import BOTTOM, LEFT, RIGHT, TOP, Axis, chart, point, rows_of
 
 __all__ = ["hero"]
 
@@ -30,12 +30,8 @@ def _series(summary: dict[str, Any], bins: str, x: Any, y: Any):
     for when in ("before", "after"):
         if summary["binned"][when] is not None:
             curve = summary["binned"][when][bins]["curve"]
-            found.append({"when": when, "points": [_point(x, y, when, row) for row in _rows(curve)]})
+            found.append({"when": when, "points": [_point(x, y, when, row) for row in rows_of(curve)]})
     return found
-
-
-def _rows(curve: Any):
-    return [dict(zip(curve, values, strict=True)) for values in zip(*curve.values(), strict=True)]
 
 
 def _point(x: Any, y: Any, when: str, row: Any):
@@ -52,7 +48,7 @@ def _reliability(summary: dict[str, Any], x: Any, y: Any, states: Any, start: An
     names = ("confidence", "accuracy", "low", "high")
     rows = [
         [when, f"{row['n']:,.0f}", *(f"{row[name]:.4g}" for name in names)]
-        for when, part in summary["binned"].items() if part is not None for row in _rows(part[str(summary["bins"])]["curve"])
+        for when, part in summary["binned"].items() if part is not None for row in rows_of(part[str(summary["bins"])]["curve"])
     ]  # fmt: skip
     return {
         **made,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from calibrant.reporting.drawing import rows_of
 from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.event.charts import hero
 from calibrant.reporting.event.figures import answer_figures, decision_figures, event_figures
@@ -33,7 +34,7 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "facts": f"risk of {data['event']} · {'logits' if data['inputs'] == 'logit' else 'probabilities'}", "hero": hero(summary),
         "figures": event_figures(summary), "decision_figures": decision_figures(summary), "answer_figures": answer_figures(summary),
-        "threshold_rows": [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)], "notes": NOTES,
+        "threshold_rows": rows_of(table), "notes": NOTES,
         "trusted": "Can its risk be trusted?", "over": "too high", "under": "too low", "watched": "risk and outcome",
         "columns": (("Said", "risk"), ("Happened", "rate")), "place": "Risk", "ends": "%.3g",
         "told": "the mean risk said, the share that happened, the gap between the two and their ratio (O/E), with "
