@@ -1,4 +1,5 @@
 from calibrant.contracts.calibrator import Calibrator as Calibrator
+from calibrant.contracts.guarantee import Guarantee as Guarantee
 from calibrant.contracts.map import Map as Map
 from calibrant.contracts.metric import Metric as Metric
 from calibrant.contracts.metric import WholeMetric as WholeMetric

@@ -3,22 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.order_statistic import order_statistic
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 
-__all__ = ["ConformalForecast", "order_statistic"]
-
-
-def order_statistic(scores: np.ndarray, mass: np.ndarray, level: ArrayLike) -> Any:
-    """The ceil((n + 1) level)-th smallest of scores that each stand for ``mass`` rows; infinite where n is too small for that."""
-    total = mass[-1] if len(mass) else 0.0
-    # Rounding of (n + 1) level must not push a whole number up to the next.
-    rank = np.ceil((total + 1.0) * np.asarray(level) * (1.0 - 1e-12))
-    position = np.searchsorted(mass, rank, side="left")
-    return np.append(scores, np.inf)[position]
+__all__ = ["ConformalForecast"]
 
 
 class ConformalForecast(Forecast):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
+from calibrant._kernels.order_statistic import order_statistic
 from calibrant.errors import InputError
-from calibrant.forecasts.conformal import order_statistic
 from calibrant.forecasts.forecast import Forecast
 
 __all__ = ["ConformalQuantileForecast"]

@@ -14,6 +14,7 @@ from calibrant.testing.discovery import all_maps as all_maps
 from calibrant.testing.discovery import all_metrics as all_metrics
 from calibrant.testing.discovery import all_regression_calibrators as all_regression_calibrators
 from calibrant.testing.discovery import all_signals as all_signals
+from calibrant.testing.guarantee_checks import check_guarantee as check_guarantee
 from calibrant.testing.map_checks import check_map as check_map
 from calibrant.testing.map_checks import map_checks as map_checks
 from calibrant.testing.metric_checks import check_metric as check_metric
@@ -33,6 +34,7 @@ __all__ = [
     "all_signals",
     "calibrator_checks",
     "check_calibrator",
+    "check_guarantee",
     "check_map",
     "check_metric",
     "check_signal",

@@ -1,0 +1,78 @@
+"""What a set, an interval or a rule promises, over what draw, on what assumption, and from how many rows."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from calibrant.contracts.columns import plain
+
+__all__ = ["Guarantee"]
+
+#: What the probability of each kind of promise is taken over, in words.
+DRAWS = {
+    "marginal": "on average over calibration sets and new rows",
+    "pac": "over calibration sets, for all new rows together",
+    "long run": "as the average of any sequence",
+    "asymptotic": "as rows grow in number",
+}
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise, said in full; promises of different kinds are different things and never mixed.
+
+    .. versionadded:: 0.2
+
+    Attributes
+    ----------
+    guarantee : {"marginal", "pac", "long run", "asymptotic"}
+        "marginal": the expectation over calibration set and new row obeys the bound. "pac": with probability at least ``confidence`` over
+        calibration sets, all new rows together obey it. "long run": every sequence's average does. "asymptotic": only in the limit.
+    quantity : str
+        What is bounded, for example "coverage" or "error rate among accepted rows".
+    least, most : float or None
+        The bounds of the quantity; None where nothing is promised on that side.
+    over : str
+        What the promise is an average over, or holds for all of, for example "new rows" or "new rows of each class".
+    assumes : str
+        What must be true, for example "new rows are exchangeable with the calibration rows".
+    n : float
+        How many rows (or clusters) the promise was bought with; rows that something else was fitted on do not count.
+    unit : {"rows", "clusters"}
+    confidence : float or None
+        Of a "pac" promise.
+    method : str
+        The theorem or bound, by its usual name.
+
+    See Also
+    --------
+    ConformalIntervals : makes intervals with one.
+
+    Notes
+    -----
+    Read ``assumes`` before you lean on it: no promise here outlives a change of the population. ``calibrant.testing.check_guarantee`` asks
+    simulations whether one is kept.
+    """
+
+    guarantee: Literal["marginal", "pac", "long run", "asymptotic"]
+    quantity: str
+    over: str
+    assumes: str
+    n: float
+    least: float | None = None
+    most: float | None = None
+    unit: Literal["rows", "clusters"] = "rows"
+    confidence: float | None = None
+    method: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        return plain(vars(self))
+
+    def __str__(self) -> str:
+        ends = {"at least": self.least, "at most": self.most}
+        bound = " and ".join(f"{word} {end:.4g}" for word, end in ends.items() if end is not None)
+        sure = "" if self.confidence is None else f"with probability {self.confidence:g} "
+        return (
+            f"{self.quantity} {bound} for {self.over}, {sure}{DRAWS[self.guarantee]} ({self.guarantee}; {self.method or 'no name'}; "
+            f"{self.n:,.0f} {self.unit}), if {self.assumes}"
+        )
