@@ -42,6 +42,33 @@ def test_it_holds_its_level_where_rows_do_not_and_has_power(name):
     assert power > 0.5
 
 
+def rare(seed, n_clusters, size=5):
+    """Calibrated scores of rare hits; in each cluster about half of the rows are decided by one number."""
+    rng = np.random.default_rng([n_clusters, seed])
+    cluster, n = np.repeat(np.arange(n_clusters), size), n_clusters * size
+    p = rng.beta(1, 12, n).clip(0.005, 0.98)
+    number = np.where(rng.random(n) < 0.5, rng.random(n_clusters)[cluster], rng.random(n))
+    return (number < p).astype(int), p, cluster
+
+
+def size_of(name, n_clusters, repeats):
+    return np.mean([TESTS[name](y, p, cluster=cluster).p_value <= 0.05 for y, p, cluster in (rare(i, n_clusters) for i in range(repeats))])
+
+
+@pytest.mark.parametrize("name", ["kuiper", "ks"])
+def test_few_clusters_of_rare_hits_raise_no_false_alarms(name):
+    # Signs of clusters alone: .107 and .105.
+    assert size_of(name, 20, 200) <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_clusters", [20, 40, 100])
+@pytest.mark.parametrize("name", ["kuiper", "ks", "hosmer_lemeshow"])
+def test_size_by_number_of_clusters(name, n_clusters):
+    repeats = 1000
+    assert size_of(name, n_clusters, repeats) <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / repeats)
+
+
 @pytest.mark.parametrize("name", TESTS)
 def test_names_of_clusters_and_weights_of_zero_do_not_matter_and_a_weight_is_a_repetition(name):
     y, p, cluster = draw(0)

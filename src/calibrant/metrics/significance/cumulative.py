@@ -52,7 +52,8 @@ def cumulative_test(
     target : {"event", "answer"} or a class label
         Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+        Which rows hang together: the p-value is then the larger of two. One null turns the signs of what was seen less what was said, of
+        whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -77,6 +78,7 @@ def cumulative_test(
     Use it where neither bins nor a bandwidth should decide, and for runs of rows too rare for a bin. A Kuiper statistic of calibrated
     scores is 1.6 on average and above 2.5 in 5 of 100: it is no z-value, though it is sold as "sigmas" elsewhere, and the largest of many
     groups is larger still. Brownian motion goes a little farther than sums of few rows, so its p-values are a little too large.
+    With clusters it alarmed 1 to 5 times of 100 at 5 %, of 20, 40 and 100 clusters, by what hangs together and how rare hits are.
 
     References
     ----------
@@ -99,7 +101,9 @@ def cumulative_test(
     n = float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
         found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster)
-        return CalibrationTest(found, p_value, f"{statistic}, {'exact' if cluster is None else 'signs of clusters'}, {n_draws} draws", n)
+        return CalibrationTest(
+            found, p_value, f"{statistic}, {'exact' if cluster is None else 'signs and draws of clusters'}, {n_draws} draws", n
+        )
     order = np.argsort(score)
     found = float(_statistic(score[order], weight[order], statistic)(hit[order][None])[0])
     return CalibrationTest(found, TAILS[statistic](found), f"{statistic}, Brownian motion", n)

@@ -56,7 +56,8 @@ def hosmer_lemeshow_test(
         A simulated p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+        Which rows hang together: the p-value is then the larger of two. One null turns the signs of what was seen less what was said, of
+        whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -105,7 +106,7 @@ def hosmer_lemeshow_test(
     least, total = float(np.minimum(expected, mass - expected).min()), float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and least < ENOUGH and not fitted):
         statistic, p_value = simulated_p_value(_statistic, (n_bins,), score, hit, weight, n_draws, random_state, record.cluster)
-        drawn = "exact" if cluster is None else "signs of clusters"
+        drawn = "exact" if cluster is None else "signs and draws of clusters"
         return CalibrationTest(statistic, p_value, f"{drawn}, {n_draws} draws, {len(mass)} bins", total)
     freedom = len(mass) - 2 if fitted else len(mass)
     if freedom < 1:

@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from calibrant._kernels.shared_draws import draw_shared_hits, shared_share
+
+
+def clusters(n_clusters=2000, size=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.05, 0.95, n_clusters * size), np.repeat(np.arange(n_clusters), size), rng
+
+
+def test_the_share_is_that_of_the_pairs_by_hand():
+    score, hit, cluster = np.array([0.2, 0.5, 0.9, 0.4]), np.array([0.0, 1.0, 1.0, 0.0]), np.array([0, 1, 1, 0])
+    seen = 2.0 * ((-0.2) * (-0.4) + 0.5 * 0.1)
+    most = 2.0 * ((0.2 - 0.2 * 0.4) + (0.5 - 0.5 * 0.9))
+    assert shared_share(score, hit, cluster) == pytest.approx(seen / most)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_drawn_outcomes_have_the_share_and_the_probabilities_asked_for(share):
+    score, cluster, rng = clusters()
+    hits = draw_shared_hits(score, cluster, share, 20, rng)
+    assert np.mean([shared_share(score, hit, cluster) for hit in hits]) == pytest.approx(share, abs=0.02)
+    assert hits.mean() == pytest.approx(score.mean(), abs=0.01)
+    low = score < 0.2
+    assert hits[:, low].mean() == pytest.approx(score[low].mean(), abs=0.01)
+
+
+def test_rows_of_their_own_clusters_share_nothing():
+    score, _, rng = clusters()
+    assert shared_share(score, (rng.random(len(score)) < score) * 1.0, np.arange(len(score))) == 0.0
