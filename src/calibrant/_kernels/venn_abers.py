@@ -11,31 +11,22 @@ def added_ones(mass, mean):
     """Isotonic values of a new row labelled 1 that falls at or just below each of m groups, then above all: (m + 1,).
 
     ``mass`` and ``mean`` (m,) are the weights and mean outcomes of the distinct scores, ascending. The value is the slope of the
-    greatest convex minorant of the cumulative sums over the new row. Moving the row one group up changes one point of the
-    cumulative sums only, so one sweep with a stack of corners serves all places (Vovk, Petej and Fedorova 2015, section 5).
+    greatest convex minorant of the cumulative sums over the new row: the bridge from the lower hull of the points up to the place to that
+    of the points from it on, shifted by the row (Vovk, Petej and Fedorova 2015, section 5). Only valleys, points where the means rise,
+    are corners of a hull, but for the place itself: between two valleys the bridge is one, save where it passes above the place.
     """
     # Lighter groups would vanish in the rounding beside the new row, whose weight is 1.
     mass = np.maximum(mass, LIGHTEST * max(float(mass.sum()), 1.0))
-    x = np.concatenate([[0.0], np.cumsum(mass)]).tolist()
-    y = np.concatenate([[0.0], np.cumsum(mass * mean)]).tolist()
-    m = len(mass)
-    # Corners right of the new row, shifted by it, the nearest on top; then the edge that starts at the new row's left point.
-    corners: list[tuple[float, float]] = []
-    for j in range(m, -1, -1):
-        _push(corners, x[j] + 1.0, y[j] + 1.0)
-    out = np.empty(m + 1)
-    left = (x[0], y[0])
-    _drop(corners, left)
-    out[0] = _slope(left, corners[-1])
-    for i in range(1, m + 1):
-        point = (x[i], y[i])
-        while corners[-1][0] <= point[0]:
-            left = corners.pop()
-        edge = _slope(left, corners[-1])
-        if point[1] <= left[1] + edge * (point[0] - left[0]):
-            left = point
-            _drop(corners, left)
-        out[i] = _slope(left, corners[-1])
+    x, y = np.append(0.0, np.cumsum(mass)), np.append(0.0, np.cumsum(mass * mean))
+    valleys = np.concatenate([[0], 1 + np.flatnonzero(np.diff(mean) > 0.0), [len(mass)]])
+    after = _next_corners(x[valleys].tolist(), y[valleys].tolist())
+    left, right = np.array(_bridges(x[valleys].tolist(), y[valleys].tolist(), after))
+    a, b = valleys[left], valleys[right]
+    slope = (y[b] + 1.0 - y[a]) / (x[b] + 1.0 - x[a])
+    hill = np.repeat(np.arange(len(slope)), np.diff(valleys))
+    out = np.append(slope[hill], 1.0)
+    below = np.flatnonzero(y[:-1] - y[a][hill] < slope[hill] * (x[:-1] - x[a][hill]))
+    out[below] = _tangents(x[below], y[below], right[hill[below]], x[valleys] + 1.0, y[valleys] + 1.0, np.array(after))
     return np.clip(np.maximum.accumulate(out), 0.0, 1.0)
 
 
@@ -44,16 +35,59 @@ def added_zeros(mass, mean):
     return 1.0 - added_ones(mass[::-1], 1.0 - mean[::-1])[::-1]
 
 
-def _slope(a, b):
-    return (b[1] - a[1]) / (b[0] - a[0])
+def _next_corners(x, y):
+    """For each point the next corner of the lower hull of it and all later points; the last point's is itself."""
+    last = len(x) - 1
+    after = [last] * len(x)
+    for i in range(last - 1, -1, -1):
+        j, xi, yi = i + 1, x[i], y[i]
+        while j < last:
+            k = after[j]
+            if (y[j] - yi) * (x[k] - xi) < (y[k] - yi) * (x[j] - xi):
+                break
+            j = k
+        after[i] = j
+    return after
 
 
-def _drop(corners, start):
-    """Remove corners that the edge from ``start`` passes below."""
-    while len(corners) > 1 and _slope(start, corners[-1]) >= _slope(start, corners[-2]):
-        corners.pop()
+def _bridges(x, y, after):
+    """Ends of the bridge over each gap between neighbouring points: (left, right), lists of positions.
+
+    Slopes rise from gap to gap, so both ends only move to the right.
+    """
+    hull, at, b = [], 0, 0
+    left, right = [], []
+    for i in range(len(x) - 1):
+        xi, yi = x[i], y[i]
+        while len(hull) > 1 and (y[hull[-1]] - y[hull[-2]]) * (xi - x[hull[-2]]) >= (yi - y[hull[-2]]) * (x[hull[-1]] - x[hull[-2]]):
+            hull.pop()
+        hull.append(i)
+        at, b = min(at, len(hull) - 1), max(b, i + 1)
+        while True:
+            a = hull[at]
+            xa, ya = x[a] - 1.0, y[a] - 1.0
+            k = after[b]
+            while k != b and (y[k] - ya) * (x[b] - xa) < (y[b] - ya) * (x[k] - xa):
+                b, k = k, after[k]
+            if at + 1 == len(hull):
+                break
+            k = hull[at + 1]
+            if (y[k] - y[a]) * (x[b] - xa) >= (y[b] - ya) * (x[k] - x[a]):
+                break
+            at += 1
+        left.append(a)
+        right.append(b)
+    return left, right
 
 
-def _push(corners, x, y):
-    _drop(corners, (x, y))
-    corners.append((x, y))
+def _tangents(x, y, corner, x_hull, y_hull, after):
+    """Least slopes from the points (x, y) to the lower hull, each looked for from its ``corner`` on."""
+    out = (y_hull[corner] - y) / (x_hull[corner] - x)
+    going = np.arange(len(x))
+    while len(going):
+        corner = after[corner]
+        slope = (y_hull[corner] - y[going]) / (x_hull[corner] - x[going])
+        lower = slope < out[going]
+        going, corner = going[lower], corner[lower]
+        out[going] = slope[lower]
+    return out
