@@ -1,11 +1,14 @@
-"""Rows that hang together: what they are worth, and how the variance of a sum follows from the clusters'."""
+"""Rows that hang together: as how many independent ones they count, and how the variance of a sum follows from the clusters'."""
 
 import numpy as np
 from scipy import special
 
 from calibrant._kernels.intervals import normal_quantile
 
-__all__ = ["expanded_level", "shrinkage", "variance_of_sum"]
+__all__ = ["expanded_level", "group_worth", "ranked_worth", "variance_of_sum"]
+
+#: A variance below this share of the squares is rounding.
+ROUNDING = 1e-13
 
 
 def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray) -> tuple[float, float]:
@@ -15,22 +18,67 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray) -> tuple[float,
     return float(sums @ sums) * len(sums) / (len(sums) - 1.0), len(sums) - 1.0
 
 
-def shrinkage(deviations: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float) -> float:
-    """By what the number of rows is to be multiplied, at most 1, for an interval of independent rows to be one of clusters.
-
-    ``deviations`` (n,) are what each row, as often as it counts, moves the number by. It is the inverse of the design effect, times
-    (z / t)^2 with as many degrees of freedom as clusters less one (Korn and Graubard). Where no row moves it, a cluster counts as one row
-    of the mean size: nothing is known of how alike its rows are.
-    """
-    n = weight.sum()
-    alone = float(deviations @ (deviations / weight)) * n / max(n - 1.0, 1.0)
-    together, freedom = variance_of_sum(deviations, cluster)
-    mass = np.bincount(cluster, weights=weight)
-    effect = together / alone if alone > 0.0 else float(mass @ mass) / n
-    return (normal_quantile(level) / normal_quantile(level, freedom)) ** 2 / max(effect, 1.0)
-
-
 def expanded_level(level: float, freedom: float) -> float:
     """The level at which to take percentiles of a bootstrap of few clusters for ``level``: wider as Student's t is (Hesterberg)."""
     stretch = np.sqrt((freedom + 1.0) / freedom) * normal_quantile(level, freedom)
     return float(2.0 * special.ndtr(stretch) - 1.0)
+
+
+def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group: np.ndarray, n_groups: int, level: float) -> np.ndarray:
+    """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of the share of hits by group, (n_groups,).
+
+    It is the inverse of the design effect, times (z / t)^2 with as many degrees of freedom as clusters less one (Korn and Graubard). 0
+    where all rows are of one cluster, which says nothing of others. ``hit`` may be any number whose mean by group is looked at.
+    """
+    cells, cell = np.unique(group * (int(cluster.max()) + 1) + cluster, return_inverse=True)
+    of = cells // (int(cluster.max()) + 1)
+    mass, hits = np.bincount(cell, weights=weight), np.bincount(cell, weights=weight * hit)
+    sums = [np.bincount(of, weights=one, minlength=n_groups) for one in (mass, hits, hits * hits, hits * mass, mass * mass)]
+    squares = np.bincount(group, weights=weight * hit * hit, minlength=n_groups)
+    return _worth([*sums, squares, np.bincount(of, minlength=n_groups)], level)
+
+
+def ranked_worth(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float, *, of_all: bool = False
+) -> np.ndarray:  # fmt: skip
+    """The same of the rows of at least each distinct score, (m,) from the highest; with ``of_all`` of their hits as a share of all rows."""
+    order = np.lexsort((cluster, -score))
+    score, weight, cluster, part = score[order], weight[order], cluster[order], (weight * hit)[order]
+    ends = np.flatnonzero(np.append(np.diff(score) < 0.0, True))
+    hits, before = _so_far(part, cluster), np.cumsum(part)
+    if of_all:
+        whole = np.bincount(cluster, weights=weight)
+        sums = before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(part * whole[cluster])
+        n, both, count = weight.sum(), np.full(len(part), whole @ whole), np.full(len(part), np.count_nonzero(whole))
+        return _worth([np.full(len(ends), n), *(one[ends] for one in (*sums, both, before, count))], level)
+    mass = _so_far(weight, cluster)
+    sums = (
+        np.cumsum(weight), before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(hits * weight + mass * part + part * weight),
+        np.cumsum(weight * (2.0 * mass + weight)), np.cumsum(part * np.divide(part, weight, out=np.zeros_like(part), where=weight > 0.0)),
+        np.cumsum(mass <= 0.0),
+    )  # fmt: skip
+    return _worth([one[ends] for one in sums], level)
+
+
+def _so_far(values, cluster):
+    """The sum of the values of each row's cluster before the row, (n,)."""
+    order = np.argsort(cluster, kind="stable")
+    running = np.cumsum(values[order]) - values[order]
+    first = np.append(True, np.diff(cluster[order]) > 0)
+    out = np.empty_like(running)
+    out[order] = running - running[first][np.cumsum(first) - 1]
+    return out
+
+
+def _worth(sums, level):
+    """From sums: of weight and hits, over clusters of products of their hits and their mass, over rows of squares; and the clusters."""
+    n, hits, hits_squared, hits_mass, mass_squared, squares, clusters = sums
+    n = np.where(n > 0.0, n, 1.0)
+    rate, freedom = hits / n, np.maximum(clusters - 1.0, 1.0)
+    alone = np.maximum(squares - n * rate * rate, 0.0) * n / np.maximum(n - 1.0, 1.0)
+    together = np.maximum(hits_squared - 2.0 * rate * hits_mass + rate * rate * mass_squared, 0.0) * (freedom + 1.0) / freedom
+    # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how alike its rows are.
+    varies = alone > ROUNDING * squares
+    effect = np.where(varies, together / np.where(varies, alone, 1.0), mass_squared / n)
+    narrower = special.ndtri(0.5 + 0.5 * level) / special.stdtrit(freedom, 0.5 + 0.5 * level)
+    return np.where(clusters > 1, narrower**2 / np.maximum(effect, 1.0), 0.0)

@@ -1,8 +1,12 @@
 """Outcomes drawn from their probabilities where rows of a cluster fall together: each by itself calibrated, and alike as often as seen."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-__all__ = ["draw_shared_hits", "shared_share"]
+from calibrant._kernels.simulated_limits import draw_hits
+
+__all__ = ["draw_shared_hits", "hit_drawer", "shared_share"]
 
 
 def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> float:
@@ -28,3 +32,19 @@ def draw_shared_hits(score: np.ndarray, cluster: np.ndarray, share: float, n_dra
     of_cluster = rng.random((n_draws, int(cluster.max()) + 1))[:, cluster]
     own, together = rng.random((2, n_draws, len(score)))
     return (np.where(together < np.sqrt(share), of_cluster, own) < score).astype(np.float64)
+
+
+def hit_drawer(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function that draws the outcomes (n,) of calibrated scores; of rows in clusters they fall together as often as ``hit`` does.
+
+    A row of weight w stands for w rows (rounded) and gets their share of hits.
+    """
+    if cluster is None:
+        return lambda rng: draw_hits(score, weight, rng)
+    times = np.maximum(np.rint(weight), 1.0)
+    row = np.repeat(np.arange(len(score)), times.astype(np.intp))
+    score, cluster = score[row], cluster[row]
+    share = shared_share(score, hit[row], cluster)
+    return lambda rng: np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 
 from calibrant._kernels.intervals import normal_quantile
 
-__all__ = ["interpolated_loess_errors", "largest_t"]
+__all__ = ["clustered_band", "interpolated_loess_errors", "largest_t"]
 
 #: Hits and misses added where a variance is estimated: a stretch without an event has a band too.
 ADDED = 1.0
@@ -45,3 +46,22 @@ def interpolated_loess_errors(
         return np.sqrt((kept * (1.0 - kept)) @ share.T)
 
     return errors, inside
+
+
+def clustered_band(
+    matrix: np.ndarray, index: np.ndarray, moves: np.ndarray, cluster: np.ndarray, level: float, n_draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """(standard errors (g,), how many of them a band must reach) of a curve that is ``matrix`` (g, m) times means of rows in clusters.
+
+    ``moves`` (n,) is what each row moves the mean of column ``index`` by: its weight times its residual over the mass.
+    The errors are cluster-robust (CR1), stretched by t / z for a normal quantile to be Student's; the reach is had by turning the
+    signs of whole clusters.
+    """
+    of_clusters = sparse.csr_array((moves, (index, cluster)), shape=(matrix.shape[1], int(cluster.max()) + 1))
+    pulled = (of_clusters.T @ matrix.T).T
+    freedom = len(np.unique(cluster)) - 1.0
+    squares = np.square(pulled).sum(axis=1) * (freedom + 1.0) / freedom
+    turned = (2.0 * rng.integers(0, 2, (n_draws, pulled.shape[1])) - 1.0) @ pulled.T
+    z = normal_quantile(level)
+    reach = np.quantile((np.abs(turned) / np.sqrt(np.where(squares > 0.0, squares, 1.0))).max(axis=1), level)
+    return np.sqrt(squares) * normal_quantile(level, freedom) / z, max(float(reach), z)

@@ -11,7 +11,8 @@ from calibrant._kernels import bins
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.intervals import unseen_share
 from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.simulated_limits import draw_hits, simulated_limits
+from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.simulated_limits import simulated_limits
 from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.interval import require_level, require_resamples
@@ -82,7 +83,7 @@ class PairMetric(Targeted, WholeMetric):
         Parameters
         ----------
         record : Predictions
-            Their labels are not used.
+            Their labels are used where rows hang together in clusters: outcomes fall together as often as they do.
         level : float, default 0.95
             Share of the drawn values between ``low`` and ``high``.
         n_draws : int, default 200
@@ -95,9 +96,9 @@ class PairMetric(Targeted, WholeMetric):
         """
         require_level(level)
         require_resamples(n_draws)
-        score, weight, rng = target_pair(record, self.target)[0], record.weights, null_generator(random_state)
-        prepared = self._prepared(score, weight)
-        drawn = [prepared(draw_hits(score, weight, rng)) for _ in range(n_draws)]
+        (score, hit), weight, rng = target_pair(record, self.target), record.weights, null_generator(random_state)
+        prepared, draw = self._prepared(score, weight), hit_drawer(score, hit, weight, record.cluster)
+        drawn = [prepared(draw(rng)) for _ in range(n_draws)]
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.bins import equal_width_edges
+from calibrant._kernels.shared_draws import hit_drawer
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
 from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
@@ -87,7 +88,9 @@ def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
     """The isotonic curve at up to 120 confidences, with its band, which is drawn from the rows."""
     score, (n, right, _) = seen.counts.confidence.values, seen.counts.confidence.sums.T
     draws = int(np.clip(DRAWS / len(seen.rows), 20, 100))
-    band = isotonic_band(seen.rows.confidence, seen.rows.weights, level, draws, random_state)
+    rows = seen.rows
+    draw = hit_drawer(rows.confidence, rows.correct, rows.weights, rows.cluster)
+    band = isotonic_band(rows.confidence, rows.weights, draw, level, draws, random_state)
     return IsotonicCurve(score, n, isotonic_fit(right / n, n), *band).thinned(POINTS)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.distinct import Distinct
+from calibrant._kernels.shared_draws import hit_drawer
 from calibrant._support.options import require_option
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
@@ -52,7 +53,8 @@ class CorpState:
     def curve(self, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
         """``isotonic_curve`` of all rows; its band is drawn by score in place of by row."""
         score, n, mean = self._pooled()
-        band = isotonic_band(score, n, level, n_draws, random_state) if n_draws else np.full((2, len(n)), np.nan)
+        draw = hit_drawer(score, mean, n, None)
+        band = isotonic_band(score, n, draw, level, n_draws, random_state) if n_draws else np.full((2, len(n)), np.nan)
         return isotonic_curve_of(score, n, mean, band)
 
     def decomposition(self, score: Literal["brier", "log_loss"] = "brier") -> ScoreDecomposition:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.net_benefit import net_benefit, net_benefit_interval
 from calibrant._kernels.threshold_counts import threshold_counts
 from calibrant.contracts.columns import Record
@@ -13,10 +14,11 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.metrics.thresholds import curve_thresholds, read_thresholds
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["DecisionCurve", "decision_curve"]
+__all__ = ["DecisionCurve", "decision_curve", "net_benefit_worth"]
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,24 @@ def _of(
     rate = events / (events + others) if prevalence is None else prevalence
     t = curve_thresholds(rate) if thresholds is None else read_thresholds(thresholds)
     counts = threshold_counts(score, hit, record.weights, t, record.resolution)
-    value, low, high = net_benefit_interval(*counts, t, level, prevalence=prevalence, standardised=standardised)
+    worth = net_benefit_worth(record, score, hit, t, level)
+    true, false, *whole = (count * worth for count in counts)
+    value, low, high = net_benefit_interval(true, false, whole[0], whole[1], t, level, prevalence=prevalence, standardised=standardised)
     everyone = net_benefit(rate, 1.0 - rate, rate if standardised else 1.0, t)
     # A threshold of 0 acts on all: nothing is saved.
     avoided = np.divide((value - everyone) * (1.0 - t), t, out=np.zeros_like(t), where=t > 0.0)
     return DecisionCurve(t, value, low, high, everyone, np.zeros_like(t), avoided * (rate if standardised else 1.0))
+
+
+def net_benefit_worth(record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float) -> np.ndarray:
+    """By what rows in clusters are to be multiplied at each threshold, for what flagging each of them gains; 1 without clusters."""
+    worth = np.ones(len(thresholds))
+    if record.cluster is not None:
+        one_group = np.zeros(len(hit), dtype=np.intp)
+        for k, t in enumerate(thresholds):
+            gained = np.where(score >= t * (1.0 - record.resolution), hit - (1.0 - hit) * t / (1.0 - t), 0.0)
+            worth[k] = group_worth(gained, record.weights, record.cluster, one_group, 1, level)[0]
+    return worth
 
 
 def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
@@ -63,8 +78,8 @@ def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
 @on_record(_of)
 def decision_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", thresholds: ArrayLike | None = None, standardised: bool = False,
-    prevalence: float | None = None, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
+    prevalence: float | None = None, level: float = 0.95, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> DecisionCurve:  # fmt: skip
     r"""Net benefit of acting where the risk is at least a threshold, over the thresholds.
 
@@ -89,6 +104,8 @@ def decision_curve(
         The event's rate where the model is used, for case-control data: rows with and without the event are two samples.
     level : float, default 0.95
         Of the interval at each threshold by itself.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -129,5 +146,5 @@ def decision_curve(
     >>> curve.net_benefit.round(3).tolist(), curve.treat_all.round(3).tolist()
     ([0.417, 0.0], [0.333, 0.0])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     return _of(record, target=target, thresholds=thresholds, standardised=standardised, prevalence=prevalence, level=level)

@@ -1,17 +1,20 @@
 """The cumulative gains: which share of the events is among the rows of highest risk, for each share of rows."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import intervals
+from calibrant._kernels.clusters import ranked_worth
 from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["GainCurve", "gain_curve"]
@@ -36,7 +39,10 @@ def _of(record: Predictions, *, target: int | str = "event", level: float = 0.95
     threshold, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
     if events[-1] <= 0.0:
         raise InputError("y_true must hold the event, for a share of it to be found; got none of it.")
-    low, high = intervals.wilson(events, events[-1], level)
+    worth: Any = 1.0
+    if record.cluster is not None:
+        worth = ranked_worth(score, np.ones(len(hit)), record.weights * hit, record.cluster, level, of_all=True)
+    low, high = intervals.wilson(events * worth, events[-1] * worth, level)
     found, share = events / events[-1], flagged / flagged[-1]
     # With every row flagged every event is found, in any sample.
     return GainCurve(threshold, share, found, np.where(share < 1.0, low, 1.0), high, found / share)
@@ -44,8 +50,8 @@ def _of(record: Predictions, *, target: int | str = "event", level: float = 0.95
 
 @on_record(_of)
 def gain_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", level: float = 0.95, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", level: float = 0.95, cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> GainCurve:  # fmt: skip
     r"""Share of the events among the rows flagged, over the share of rows flagged, the highest risks first.
 
@@ -63,6 +69,8 @@ def gain_curve(
         The second of two classes; of more classes name one.
     level : float, default 0.95
         Of the Wilson interval of the share found, at each threshold by itself.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -93,5 +101,5 @@ def gain_curve(
     >>> curve.flagged.tolist(), curve.found.tolist(), curve.lift.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0], [2.0, 1.0, 1.33, 1.0])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     return _of(record, target=target, level=level)

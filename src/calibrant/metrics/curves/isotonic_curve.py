@@ -1,5 +1,6 @@
 """The isotonic (CORP) reliability curve: no bins to choose."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.pava import pool_ties, pooled_blocks
-from calibrant._kernels.simulated_limits import draw_hits
+from calibrant._kernels.shared_draws import hit_drawer
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import warn
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -37,8 +39,10 @@ class IsotonicCurve(Record):
 def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
     score, hit = target_pair(record, target)
     pooled = pool_ties(score, hit, record.weights)
-    band = isotonic_band(score, record.weights, level, n_draws, random_state) if n_draws else np.full((2, len(pooled[0])), np.nan)
-    return isotonic_curve_of(*pooled, band)
+    if n_draws == 0:
+        return isotonic_curve_of(*pooled, np.full((2, len(pooled[0])), np.nan))
+    draw = hit_drawer(score, hit, record.weights, record.cluster)
+    return isotonic_curve_of(*pooled, isotonic_band(score, record.weights, draw, level, n_draws, random_state))
 
 
 def isotonic_curve_of(score: np.ndarray, mass: np.ndarray, mean: np.ndarray, band: np.ndarray) -> IsotonicCurve:
@@ -64,17 +68,20 @@ def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
     return np.repeat(value, last - first + 1)
 
 
-def isotonic_band(score: np.ndarray, weight: np.ndarray, level: float, n_draws: int, random_state: int) -> np.ndarray:
-    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score."""
+def isotonic_band(
+    score: np.ndarray, weight: np.ndarray, draw: Callable[..., np.ndarray], level: float, n_draws: int, random_state: int
+) -> np.ndarray:
+    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score; ``draw(rng)`` gives their outcomes."""
     rng = null_generator(random_state)
-    drawn = (pool_ties(score, draw_hits(score, weight, rng), weight) for _ in range(n_draws))
+    drawn = (pool_ties(score, draw(rng), weight) for _ in range(n_draws))
     return np.quantile([isotonic_fit(mean, mass) for _, mass, mean in drawn], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 
 @on_record(_of)
 def isotonic_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> IsotonicCurve:  # fmt: skip
     """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
 
@@ -88,6 +95,9 @@ def isotonic_curve(
     n_draws : int, default 200
         Draws of the outcomes from the scores, for the band; 0 leaves it out (nan).
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): outcomes drawn for the band then fall together as
+        often.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -126,5 +136,5 @@ def isotonic_curve(
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     return _of(record, target=target, level=level, n_draws=n_draws, random_state=random_state)

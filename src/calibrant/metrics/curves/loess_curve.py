@@ -9,16 +9,17 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid
 from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.simultaneous_band import interpolated_loess_errors, largest_t
+from calibrant._kernels.simultaneous_band import clustered_band, interpolated_loess_errors, largest_t
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["CalibrationCurve", "curve_points", "loess_curve"]
+__all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,21 @@ def curve_points(
     return x, mass, np.bincount(index, weights=record.weights * hit) / mass, score_grid(x, mass, n_points)
 
 
+def of_clusters(
+    record: Predictions, target: Any, matrix: np.ndarray, expected: np.ndarray, band: tuple[np.ndarray, float], level: float, n_draws: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """The ``band``, (errors, reach), as wide as clusters of rows ask for; ``expected`` (m,) are the outcomes at the distinct scores."""
+    if record.cluster is None:
+        return band
+    score, hit = target_pair(record, target)
+    _, mass, index = pooled_scores(score, record.weights)
+    cluster = np.unique(record.cluster, return_inverse=True)[1]
+    moves = record.weights * (hit - expected[index]) / mass[index]
+    error, reach = clustered_band(matrix, index, moves, cluster, level, n_draws, rng)
+    return np.maximum(error, band[0]), max(reach, band[1])
+
+
 def _of(
     record: Predictions, *, target: Any = "event", span: float = 0.75, level: float = 0.95, n_points: int = 100, n_draws: int = 1000,
     random_state: int = 0,
@@ -58,7 +74,8 @@ def _of(
     errors, inside = interpolated_loess_errors(matrix, x, mass, grid)
     drawn_from = np.interp(x, grid, inside(fitted))
     reach = largest_t(matrix, lambda moved: errors(fitted + moved), drawn_from, mass, level, n_draws, null_generator(random_state))
-    error = errors(fitted)
+    smooth, rng = np.clip(np.interp(x, grid, fitted), 0.0, 1.0), null_generator(random_state)
+    error, reach = of_clusters(record, target, matrix, smooth, (errors(fitted), reach), level, n_draws, rng)
     ends = (*normal_interval(fitted, error**2, level), fitted - reach * error, fitted + reach * error)
     return CalibrationCurve(grid, *(np.clip(line, 0.0, 1.0) for line in (fitted, *ends)))
 
@@ -66,8 +83,8 @@ def _of(
 @on_record(_of)
 def loess_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", span: float = 0.75, level: float = 0.95, n_points: int = 100,
-    n_draws: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
+    n_draws: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationCurve:  # fmt: skip
     r"""Smooth calibration curve of the event: local quadratic regression (loess) of the outcomes on the scores, with bands.
 
@@ -92,6 +109,9 @@ def loess_curve(
     n_draws : int, default 1000
         Curves of outcomes drawn from the fitted curve, whose largest deviation in standard errors is the reach of the simultaneous band.
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): both bands are then cluster-robust, and never narrower
+        than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -134,6 +154,6 @@ def loess_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.0, 0.74, 1.0])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
     return _of(record, target=target, span=span, **options)

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins, intervals
+from calibrant._kernels.clusters import group_worth
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -34,24 +36,35 @@ class ReliabilityCurve(Record):
 
 def pair_curve(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, resolution: float, *, n_bins: int = 15, strategy: str = "width",
-    band: str = "wilson", level: float = 0.95,
+    band: str = "wilson", level: float = 0.95, cluster: np.ndarray | None = None,
 ) -> ReliabilityCurve:  # fmt: skip
-    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` as a record's."""
+    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` and ``cluster`` as a record's."""
     require_level(level)
     require_option("strategy", strategy, ("width", "mass"))
     require_count("n_bins", n_bins)
     index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
-    return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level)
+    worth = None
+    if cluster is not None:
+        worth = group_worth(hit, np.ones(len(hit)) if weight is None else weight, cluster, index, len(lower), level)
+    return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level, worth=worth)
 
 
-def curve_of_sums(sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95) -> ReliabilityCurve:
-    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums of parts add up."""
+def curve_of_sums(
+    sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95, worth: np.ndarray | None = None
+) -> ReliabilityCurve:  # fmt: skip
+    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums of parts add up.
+
+    ``worth`` (B,) is by what the rows of each bin are to be multiplied where they hang together in clusters.
+    """
     filled = sums[:, 0] > 0
     n, total, hits = sums[filled].T
-    if band == "consistency":
+    share = 1.0 if worth is None else worth[filled]
+    if band == "consistency" and worth is None:
         low, high = intervals.consistency(total / n, n, level)
+    elif band == "consistency":
+        raise InputError('band="consistency" is drawn for independent rows; with clusters take "wilson" or "clopper-pearson".')
     elif band in ("wilson", "clopper-pearson"):
-        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits, n, level)
+        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits * share, n * share, level)
     else:
         raise InputError(f'band must be "wilson", "clopper-pearson" or "consistency"; got {band!r}.')
     return ReliabilityCurve(lower[filled], upper[filled], n, total / n, hits / n, low, high)
@@ -74,14 +87,14 @@ def _of(
     record: Predictions, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
 ) -> ReliabilityCurve:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
-    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options)
+    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options, cluster=record.cluster)
 
 
 @on_record(_of)
 def reliability_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 15, strategy: Literal["width", "mass"] = "width",
-    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> ReliabilityCurve:  # fmt: skip
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
 
@@ -100,6 +113,8 @@ def reliability_curve(
         The first two are intervals of the accuracy, with positive width in bins where all or none are right, where a bootstrap has
         none. "consistency" is where the accuracy would lie if the confidences were right: bars on the diagonal.
     level : float, default 0.95
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters; "consistency" cannot.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -121,5 +136,5 @@ def reliability_curve(
     >>> curve.n.tolist(), curve.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     return _of(record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level)

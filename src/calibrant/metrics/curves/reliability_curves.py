@@ -21,7 +21,7 @@ def _of(
     excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
     chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
     pairs = {str(record.classes[k]): (record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in chosen}
-    classes = {name: pair_curve(*pair, record.weight, record.resolution, **options) for name, pair in pairs.items()}
+    classes = {name: pair_curve(*pair, record.weight, record.resolution, **options, cluster=record.cluster) for name, pair in pairs.items()}
     return {"top label": reliability_curve.of(record, **options), **classes}
 
 

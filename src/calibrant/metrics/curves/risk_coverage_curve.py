@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import intervals
+from calibrant._kernels.clusters import ranked_worth
 from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
+from calibrant.groups import clustered
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
@@ -27,19 +29,27 @@ class RiskCoverageCurve(Record):
 
 
 def _of(record: Predictions, *, level: float = 0.95) -> RiskCoverageCurve:
-    return risk_curve(*risk_coverage(record.confidence, record.correct, record.weights), level)
+    found, worth = risk_coverage(record.confidence, record.correct, record.weights), 1.0
+    if record.cluster is not None:
+        worth = ranked_worth(record.confidence, 1.0 - record.correct, record.weights, record.cluster, level)
+    return risk_curve(*found, level, worth)
 
 
-def risk_curve(confidence: np.ndarray, covered: np.ndarray, wrong: np.ndarray, level: float) -> RiskCoverageCurve:
-    """The curve of the weight, and of the wrong weight, of rows of at least each distinct confidence, from the highest, (m,) each."""
-    low, high = intervals.wilson(wrong, covered, level)
+def risk_curve(
+    confidence: np.ndarray, covered: np.ndarray, wrong: np.ndarray, level: float, worth: np.ndarray | float = 1.0
+) -> RiskCoverageCurve:  # fmt: skip
+    """The curve of the weight, and of the wrong weight, of rows of at least each distinct confidence, from the highest, (m,) each.
+
+    ``worth`` (m,) is by what those rows are to be multiplied where they hang together in clusters.
+    """
+    low, high = intervals.wilson(wrong * worth, covered * worth, level)
     return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, low, high)
 
 
 @on_record(_of)
 def risk_coverage_curve(
-    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
+    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> RiskCoverageCurve:  # fmt: skip
     """Share of wrong predictions among those of at least each confidence.
 
@@ -49,6 +59,8 @@ def risk_coverage_curve(
     P : (n, K), or (n,) for binary
     level : float, default 0.95
         Of the Wilson interval of each risk (each point by itself).
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -75,5 +87,5 @@ def risk_coverage_curve(
     >>> curve.confidence.tolist(), curve.risk.round(3).tolist()
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     return _of(record, level=level)

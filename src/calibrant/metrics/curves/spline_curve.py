@@ -13,7 +13,8 @@ from calibrant._kernels.simultaneous_band import largest_t
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.metrics.curves.loess_curve import CalibrationCurve, curve_points
+from calibrant.groups import clustered
+from calibrant.metrics.curves.loess_curve import CalibrationCurve, curve_points, of_clusters
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["spline_curve"]
@@ -34,15 +35,17 @@ def _of(
     # One Newton step from the fit: what the log-odds of the curve take from the mean of the outcomes at each score.
     matrix = at @ covariance @ (design * mass[:, None]).T
     reach = largest_t(matrix, lambda _: error, sigmoid(design @ theta), mass, level, n_draws, null_generator(random_state))
-    lines = (odds, *normal_interval(odds, variance, level), odds - reach * error, odds + reach * error)
+    rng = null_generator(random_state)
+    error, reach = of_clusters(record, target, matrix, sigmoid(design @ theta), (error, reach), level, n_draws, rng)
+    lines = (odds, *normal_interval(odds, error**2, level), odds - reach * error, odds + reach * error)
     return CalibrationCurve(grid, *map(sigmoid, lines))
 
 
 @on_record(_of)
 def spline_curve(
     y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", n_knots: int = 5, level: float = 0.95, n_points: int = 100,
-    n_draws: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
+    n_draws: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> CalibrationCurve:  # fmt: skip
     r"""Smooth calibration curve of the event: logistic regression of the outcomes on a restricted cubic spline of the log-odds.
 
@@ -66,6 +69,9 @@ def spline_curve(
     n_draws : int, default 1000
         Outcomes drawn from the fitted curve; the curves' largest deviation in standard errors is the reach of the simultaneous band.
     random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): both bands are then cluster-robust, and never narrower
+        than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -104,6 +110,6 @@ def spline_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.02, 0.32, 0.98])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
     return _of(record, target=target, n_knots=n_knots, **options)

@@ -1,11 +1,12 @@
 """The table of thresholds: what acting at each of them leads to, in the words of those who must choose one."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.net_benefit import net_benefit_interval
 from calibrant._kernels.quotient import quotient
@@ -15,6 +16,8 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.groups import clustered
+from calibrant.metrics.curves.decision_curve import net_benefit_worth
 from calibrant.metrics.thresholds import read_thresholds, table_thresholds
 from calibrant.predictions import Inputs, Predictions
 
@@ -63,18 +66,30 @@ def _of(
         t = t if costs is None else np.unique(np.append(t, costs[0] / sum(costs)))
     true, false, events, others = threshold_counts(score, hit, weight, t, record.resolution)
     n, missed, spared = events + others, np.maximum(events - true, 0.0), np.maximum(others - false, 0.0)
-    flagged = _share(true + false, n, level)
-    rest = [
-        _share(true, events, level), _share(spared, others, level), _share(true, true + false, level),
-        _share(spared, missed + spared, level), net_benefit_interval(true, false, events, others, t, level),
-    ]  # fmt: skip
+    worth, gained = _worths(record, score, hit, t, level), net_benefit_worth(record, score, hit, t, level)
+    parts, wholes = (true + false, true, spared, true, spared), (n, events, others, true + false, missed + spared)
+    flagged, *rest = (_share(part, whole, one, level) for part, whole, one in zip(parts, wholes, worth, strict=True))
+    rest.append(net_benefit_interval(true * gained, false * gained, events * gained, others * gained, t, level))
     cost = np.full_like(t, np.nan) if costs is None else (costs[0] * false + costs[1] * missed) / n
     return ThresholdTable(*[t, *flagged, 1000.0 * flagged[0], *(column for share in rest for column in share), cost])
 
 
-def _share(part: np.ndarray, whole: Any, level: float):
+def _share(part: np.ndarray, whole: Any, worth: np.ndarray, level: float):
     whole = np.broadcast_to(whole, part.shape)
-    return quotient(part, whole), *wilson(part, whole, level)
+    return quotient(part, whole), *wilson(part * worth, whole * worth, level)
+
+
+def _worths(record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float):
+    """(5, T) by what rows in clusters are to be multiplied, for each share of the table; 1 without clusters."""
+    if record.cluster is None:
+        return np.ones((5, len(thresholds)))
+
+    def by(value: Any, group: Any):
+        # Of the rows of group 1, and then of group 0.
+        return group_worth(value, record.weights, cast(np.ndarray, record.cluster), group.astype(np.intp), 2, level)[::-1]
+
+    flags = [(score >= t * (1.0 - record.resolution)) * 1.0 for t in thresholds]
+    return np.array([[by(flag, np.ones(len(hit)))[0], *by(flag, hit), *by(hit, flag)] for flag in flags]).reshape(-1, 5).T
 
 
 def _costs(false_positive: float | None, false_negative: float | None) -> tuple[float, float] | None:
@@ -91,7 +106,8 @@ def _costs(false_positive: float | None, false_negative: float | None) -> tuple[
 def threshold_table(
     y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", thresholds: ArrayLike | None = None,
     cost_false_positive: float | None = None, cost_false_negative: float | None = None, level: float = 0.95,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> ThresholdTable:  # fmt: skip
     r"""What flagging rows of at least a risk leads to, for some thresholds.
 
@@ -112,6 +128,8 @@ def threshold_table(
         Of a row flagged without the event and of an event missed, in one unit; both or none.
     level : float, default 0.95
         Of the intervals: Wilson's for shares; for the net benefit those of its two shares joined.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -144,6 +162,6 @@ def threshold_table(
     >>> table.sensitivity.tolist(), table.ppv.round(3).tolist(), table.expected_cost.tolist()
     ([1.0, 0.5], [0.667, 0.5], [0.25, 1.0])
     """
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
     costs = {"cost_false_positive": cost_false_positive, "cost_false_negative": cost_false_negative}
     return _of(record, target=target, thresholds=thresholds, level=level, **costs)

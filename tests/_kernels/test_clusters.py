@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from calibrant._kernels.clusters import group_worth, ranked_worth
+from calibrant._kernels.intervals import normal_quantile
+
+
+def rows(seed=0, n=120, n_clusters=17):
+    rng = np.random.default_rng(seed)
+    score = np.round(rng.random(n), 2)
+    return score, (rng.random(n) < score) * 1.0, rng.integers(1, 4, n) * 1.0, rng.integers(0, n_clusters, n)
+
+
+def by_hand(hit, weight, cluster):
+    """Of one group: the variance of the mean of independent rows over that of clusters (CR1), at most 1, and Student's t."""
+    n, sums = weight.sum(), {}
+    deviation = weight * (hit - weight @ hit / n)
+    for one, c in zip(deviation, cluster, strict=True):
+        sums[c] = sums.get(c, 0.0) + one
+    count = len(sums)
+    alone, together = deviation @ (deviation / weight) * n / (n - 1.0), sum(s * s for s in sums.values()) * count / (count - 1.0)
+    if alone == 0.0:
+        alone, together = n, sum(weight[cluster == c].sum() ** 2 for c in sums)
+    return (normal_quantile(0.95) / normal_quantile(0.95, count - 1.0)) ** 2 / max(together / alone, 1.0)
+
+
+def test_of_each_group_it_is_the_inverse_of_the_design_effect():
+    score, hit, weight, cluster = rows()
+    group = (score * 4).astype(int).clip(0, 3)
+    expected = [by_hand(hit[group == g], weight[group == g], cluster[group == g]) for g in range(4)]
+    np.testing.assert_allclose(group_worth(hit, weight, cluster, group, 5, 0.95), [*expected, 0.0], rtol=1e-10)
+
+
+def test_down_the_ranks_it_is_that_of_the_rows_so_far():
+    score, hit, weight, cluster = rows()
+    at = np.unique(score)[::-1]
+    found = ranked_worth(score, hit, weight, cluster, 0.95)
+    for threshold, one in zip(at, found, strict=True):
+        above = score >= threshold
+        expected = by_hand(hit[above], weight[above], cluster[above]) if len(np.unique(cluster[above])) > 1 else 0.0
+        assert one == pytest.approx(expected, rel=1e-9)
+
+
+def test_of_all_it_is_that_of_the_rows_flagged_among_them():
+    score, _, weight, cluster = rows()
+    found = ranked_worth(score, np.ones(len(score)), weight, cluster, 0.95, of_all=True)
+    expected = [by_hand((score >= at) * 1.0, weight, cluster) for at in np.unique(score)[::-1]]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_rows_of_one_cluster_say_nothing_and_a_weight_is_a_repetition():
+    score, hit, weight, cluster = rows()
+    times = weight.astype(int)
+    more = [np.repeat(one, times) for one in (score, hit, np.ones(len(score)), cluster)]
+    np.testing.assert_allclose(ranked_worth(*more, 0.95), ranked_worth(score, hit, weight, cluster, 0.95), rtol=1e-9)
+    assert group_worth(hit, weight, np.zeros(len(hit), int), np.zeros(len(hit), int), 1, 0.95).tolist() == [0.0]
