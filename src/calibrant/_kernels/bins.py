@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "grouped_sums"]
+__all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "equal_width_starts", "grouped_sums"]
 
 
 def equal_width_edges(n_bins: int) -> np.ndarray:
@@ -21,6 +21,19 @@ def equal_width_index(score: np.ndarray, n_bins: int, resolution: float = 2.0**-
     """Bin number of each score in [0, 1], (n,) -> (n,) intp in 0..B-1; a score of exactly 1 is in the last bin."""
     index = ((np.asarray(score, dtype=np.float64) + resolution) * n_bins).astype(np.intp)
     return np.minimum(index, n_bins - 1, out=index)
+
+
+def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
+    """The least score of each bin of :func:`equal_width_index` but the first, (B - 1,), exactly as it rounds."""
+    number = np.arange(1, n_bins)
+    edges = number / n_bins - resolution
+    for _ in range(64):
+        low = (np.nextafter(edges, -1.0) + resolution) * n_bins >= number
+        high = (edges + resolution) * n_bins < number
+        if not (low | high).any():
+            return edges
+        edges = np.where(high, np.nextafter(edges, 2.0), np.where(low, np.nextafter(edges, -1.0), edges))
+    return edges
 
 
 def equal_mass_groups(score: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:

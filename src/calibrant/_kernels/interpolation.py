@@ -5,7 +5,7 @@ import numpy as np
 __all__ = ["between_knots"]
 
 
-def between_knots(x, knots, values):
+def between_knots(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """``np.interp``, finite also where two knots are so near that the slope between them overflows.
 
     Parameters

@@ -2,14 +2,23 @@
 
 import numpy as np
 
-__all__ = ["curved_basis", "penalty_root"]
+__all__ = ["cube_weights", "curved_basis", "penalty_root"]
 
 
 def _truncated(x, knots):
     """(n, q - 2) functions that are cubic between the knots, straight outside, and span all natural splines with 1 and x."""
-    cubes = np.maximum(x[:, None] - knots, 0.0) ** 3
+    return _tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots)
+
+
+def _tamed(cubes, knots):
+    """Combinations of the cubes above each knot that are straight beyond the last, (n, q) -> (n, q - 2)."""
     d = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
     return d[:, :-1] - d[:, -1:]
+
+
+def cube_weights(knots, root):
+    """(q, q - 2): the basis of :func:`curved_basis` is the cubes above each knot times this."""
+    return _tamed(np.eye(len(knots)), knots) @ root
 
 
 def _second_derivatives(knots):

@@ -84,7 +84,7 @@ def normalise_rows(P):
     return out
 
 
-def log_probabilities(P):
+def log_probabilities(P: np.ndarray) -> np.ndarray:
     """Log of (n, K) rows that sum to 1, finite everywhere and keeping the order within a row.
 
     An exact zero is read as 1e-12, or as the row's smallest positive entry where that is smaller still. The

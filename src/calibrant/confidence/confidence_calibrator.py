@@ -148,6 +148,15 @@ class ConfidenceCalibrator(Calibrator):
                 out[rows[k]] = fitted.predict(score[rows[k]])
         return out
 
+    def _expression(self, record):
+        score = self.signal_.express(record)
+        if self.map_ is not None:
+            return self.map_.express(score)
+        rates = record.predicted.gather(self.rate_[:, None])
+        for k, fitted in self.maps_.items():
+            rates = record.is_predicted.column(k).where(fitted.express(score), rates)
+        return rates
+
 
 def _check_domains(signal, map):
     if map.tags.domain == "unit" and signal.tags.domain == "real":

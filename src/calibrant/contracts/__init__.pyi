@@ -1,4 +1,6 @@
 from calibrant.contracts.calibrator import Calibrator as Calibrator
+from calibrant.contracts.compiled import Compiled as Compiled
+from calibrant.contracts.expression import Expression as Expression
 from calibrant.contracts.guarantee import Guarantee as Guarantee
 from calibrant.contracts.map import Map as Map
 from calibrant.contracts.metric import Metric as Metric

@@ -10,6 +10,9 @@ from calibrant._kernels.softmax import share_rest
 from calibrant._support.estimators import BaseEstimator, NotFittedError
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.contracts.compiled import Compiled
+from calibrant.contracts.expression import Expression
+from calibrant.contracts.symbolic import SymbolicRecord, symbolic
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.predictions import Inputs, Predictions, read
@@ -87,6 +90,25 @@ class Calibrator(Saved, BaseEstimator, ABC):
     def confidence_record(self, record: Predictions) -> np.ndarray:
         """``predict_confidence`` of a record that has been read already, (n,)."""
         return self._confidence(self._ready(record))
+
+    def _expression(self, record: SymbolicRecord) -> Expression:
+        """What ``_predict_proba`` (or, by the tag ``output``, ``_predict_confidence``) computes."""
+        raise InputError(f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in Python.")
+
+    def express(self, record: SymbolicRecord) -> Expression:
+        """``predict_record`` of a record of expressions; InputError where it cannot be said."""
+        require_fitted(self, "classes_")
+        own = self._expression(record)
+        return own if self.tags.output == "probability" else record.with_confidence(own)
+
+    def expression(self) -> Expression:
+        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export; InputError where it cannot be said."""
+        require_fitted(self, "classes_")
+        return self.express(symbolic(len(self.classes_), self.inputs))
+
+    def compile(self) -> Compiled:
+        """``predict_proba`` without its checks, for serving: a function of P with shape (n, K)."""
+        return Compiled(self.expression())
 
     def _ready(self, record: Predictions) -> Predictions:
         """The record, once this is fitted and what it uses is there."""

@@ -12,7 +12,9 @@ from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.tags import MapTags
+from calibrant.errors import InputError
 
 __all__ = ["Map"]
 
@@ -75,6 +77,18 @@ class Map(Saved, BaseEstimator, ABC):
         """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
         rows = rows_by_group(group, n_groups)
         return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
+
+    def _expression(self, score: Expression) -> Expression:
+        raise InputError(f"{type(self).__name__} does not say its prediction as an expression; write _expression(score) beside _predict.")
+
+    def express(self, score: Expression) -> Expression:
+        """What ``predict`` computes, of a score that is itself an expression, of width 1."""
+        require_fitted(self, "n_fit_")
+        return self._expression(score)
+
+    def expression(self) -> Expression:
+        """What ``predict`` computes, as an expression of the score; InputError where it cannot be said."""
+        return self.express(source(1))
 
     def predict(self, score: ArrayLike) -> np.ndarray:
         """Probability of being correct, (n,) float64 in [0, 1]."""

@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.contracts.expression import Expression
+from calibrant.contracts.symbolic import SymbolicRecord
 from calibrant.contracts.tags import SignalTags
+from calibrant.errors import InputError
 from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["Signal", "fitted_signal"]
@@ -60,6 +63,13 @@ class Signal(Saved, BaseEstimator, ABC):
     def score_record(self, record: Predictions) -> np.ndarray:
         """``score`` of a record that has been read already."""
         return self._score(record)
+
+    def _expression(self, record: SymbolicRecord) -> Expression:
+        raise InputError(f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in Python.")
+
+    def express(self, record: SymbolicRecord) -> Expression:
+        """What ``score`` computes, as an expression of width 1; InputError where it cannot be said."""
+        return self._expression(record)
 
     def score(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""

@@ -103,6 +103,9 @@ class BayesianBinning(Map):
     def _predict(self, score):
         return self.value_[np.searchsorted(self.edges_, score, side="right")]
 
+    def _expression(self, score):
+        return score.step(self.edges_, self.value_)
+
 
 def _model(starts, unique, mass, mean):
     """(log marginal likelihood, posterior mean of each bin) of one binning."""

@@ -107,6 +107,10 @@ class Beta(Map):
         low, high = _logs(score, self.limits_)
         return sigmoid(self.a_ * low + self.b_ * high + self.c_)
 
+    def _expression(self, score):
+        inside = score.clip(self.limits_[0], 1.0 - self.limits_[1])
+        return (inside.log() * self.a_ - (1.0 - inside).log() * self.b_ + self.c_).sigmoid()
+
 
 def _logs(score, limits):
     low, high = clipped_logs(score, limits)

@@ -68,3 +68,6 @@ class CenteredIsotonic(Map):
 
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)
+
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)

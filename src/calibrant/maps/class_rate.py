@@ -57,6 +57,9 @@ class ClassRate(Map):
     def _predict(self, score):
         return np.full(len(score), self.rate_)
 
+    def _expression(self, score):
+        return score * 0.0 + self.rate_
+
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Equal-tailed credible interval of the rate at each score, (low (n,), high (n,))."""
         require_fitted(self, "rate_")

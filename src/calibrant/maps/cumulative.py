@@ -98,6 +98,10 @@ class CumulativeConfidence(Map):
         at = np.minimum(np.searchsorted(self.score_, score), len(self.score_) - 1)
         return np.where(score >= self.cutoff_, self.value_[at], self.below_)
 
+    def _expression(self, score):
+        rising = score.step(self.score_[:-1], self.value_, closed=False)
+        return score.step([self.cutoff_], [0.0, 1.0]).where(rising, self.below_) if np.isfinite(self.cutoff_) else rising
+
 
 def _loss(right, wrong, p):
     return -(xlogy(right, p) + xlog1py(wrong, -p))

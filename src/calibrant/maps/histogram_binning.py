@@ -97,3 +97,8 @@ class HistogramBinning(Map):
         if self.strategy == "width":
             return self.value_[bins.equal_width_index(score, self.n_bins)]
         return self.value_[np.searchsorted(self.edges_[1:-1], score, side="right")]
+
+    def _expression(self, score):
+        if self.strategy == "width":
+            return score.step(bins.equal_width_starts(self.n_bins), self.value_)
+        return score.step(self.edges_[1:-1], self.value_)

@@ -70,3 +70,6 @@ class Isotonic(Map):
 
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)
+
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)

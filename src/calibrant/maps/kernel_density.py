@@ -198,6 +198,9 @@ class KernelDensity(Map):
         right, total = np.interp(score, self.grid_, self.right_), np.interp(score, self.grid_, self.all_)
         return np.clip(right / total, 0.0, 1.0)
 
+    def _expression(self, score):
+        return (score.interpolate(self.grid_, self.right_) / score.interpolate(self.grid_, self.all_)).clip(0.0, 1.0)
+
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Credible band of the curve at each score, (low (n,), high (n,)).
 

@@ -87,6 +87,9 @@ class NearIsotonic(Map):
     def _predict(self, score):
         return between_knots(score, self.score_, self.value_)
 
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)
+
 
 def _weighed(path, n):
     """[(BIC, starts, value, mass)] of the solutions that count; the first of the path only where it is the only one."""

@@ -96,3 +96,7 @@ class Platt(Map):
 
     def _predict(self, score):
         return sigmoid(self.slope_ * self._transformed(score) + self.intercept_)
+
+    def _expression(self, score):
+        inside = score if self.limits_ is None else score.log_odds(*self.limits_)
+        return (inside * self.slope_ + self.intercept_).sigmoid()

@@ -123,6 +123,12 @@ class QuadraticScaling(Map):
         value = self.intercept_ + self.linear_ * inside + self.quadratic_ * inside**2
         return sigmoid(value + (self.linear_ + 2.0 * self.quadratic_ * inside) * (logit - inside))
 
+    def _expression(self, score):
+        logit = score.log_odds(*self.limits_)
+        inside = logit.clip(*self.range_)
+        value = inside * inside * self.quadratic_ + inside * self.linear_ + self.intercept_
+        return (value + (inside * (2.0 * self.quadratic_) + self.linear_) * (logit - inside)).sigmoid()
+
 
 def _from_memory(memory, starts, fit):
     """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the same rows ended if the memory has that."""

@@ -73,3 +73,6 @@ class ScalingBinning(Map):
 
     def _predict(self, score):
         return self.value_[np.searchsorted(self.edges_, self.platt_.predict(score), side="right")]
+
+    def _expression(self, score):
+        return self.platt_.express(score).step(self.edges_, self.value_)

@@ -6,7 +6,8 @@ import numpy as np
 
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
-from calibrant._kernels.natural_spline import curved_basis, penalty_root
+from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
+from calibrant.contracts.expression import join
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
@@ -125,6 +126,15 @@ class Spline(Map):
         if self.knots_ is not None:
             f = f + curved_basis(z, self.knots_, self.root_) @ self.coefficients_[2:]
         return sigmoid(f)
+
+    def _expression(self, score):
+        z = (score.log_odds(*self.limits_) - self.centre_) / self.spread_
+        f = z * self.coefficients_[0] + self.coefficients_[1]
+        if self.knots_ is not None:
+            above = join([(z - knot).clip(0.0, np.inf) for knot in self.knots_])
+            weights = cube_weights(self.knots_, self.root_) @ self.coefficients_[2:]
+            f = f + (above * above * above).matrix(weights[None, :], [0.0])
+        return f.sigmoid()
 
 
 def _knots(z, weight, n_knots):

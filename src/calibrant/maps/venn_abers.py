@@ -116,6 +116,17 @@ class VennAbers(Map):
         yes, no = np.exp(np.log(p1).mean(axis=0)), np.exp(np.log1p(-p0).mean(axis=0))
         return yes / (no + yes)
 
+    def _expression(self, score):
+        low = [score.step(knots, p0) for knots, p0, _ in self.parts_]
+        high = [score.step(knots, p1, closed=False) for knots, _, p1 in self.parts_]
+        if self.objective == "brier":
+            each = [b + (a * a - b * b) * 0.5 for a, b in zip(low, high, strict=True)]
+            return sum(each[1:], each[0]) * (1.0 / len(each))
+        share = 1.0 / len(low)
+        yes = sum([b.log() for b in high[1:]], high[0].log()) * share
+        no = sum([(1.0 - a).log() for a in low[1:]], (1.0 - low[0]).log()) * share
+        return (yes - no).sigmoid()
+
     def predict_interval(self, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The pair (p₀, p₁), each (n,), p₀ <= p <= p₁; for the cross version the lowest p₀ and the highest p₁ of the parts."""
         require_fitted(self, "n_fit_")

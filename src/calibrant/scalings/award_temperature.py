@@ -121,3 +121,9 @@ class AwardTemperature(Calibrator):
         logits[np.arange(len(record)), record.predicted] += self.award_[record.predicted]
         temperature = np.asarray(self.temperature_)[record.predicted, None] if self.per_class_temperature else self.temperature_
         return softmax(logits / temperature)
+
+    def _expression(self, record):
+        awarded = record.logits + record.predicted.gather(np.diag(self.award_))
+        if self.per_class_temperature:
+            return (awarded / record.predicted.gather(np.asarray(self.temperature_)[:, None])).softmax()
+        return (awarded / float(self.temperature_)).softmax()

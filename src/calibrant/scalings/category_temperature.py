@@ -111,3 +111,6 @@ class CategoryTemperature(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(record.logits / self.temperature_[record.predicted, None])
+
+    def _expression(self, record):
+        return (record.logits / record.predicted.gather(self.temperature_[:, None])).softmax()

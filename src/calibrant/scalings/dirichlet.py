@@ -122,3 +122,8 @@ class DirichletCalibration(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))
+
+    def _expression(self, record):
+        if self.mixing_:
+            return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
+        return (record.log_probabilities * (1.0 / self.temperature_)).matrix(self.matrix_, self.shift_).softmax()

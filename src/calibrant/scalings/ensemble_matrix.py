@@ -12,6 +12,7 @@ from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import join
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
 from calibrant.scalings.intra_order_preserving import IntraOrderPreserving
@@ -137,3 +138,9 @@ class EnsembleMatrixScaling(Calibrator):
     def _predict_proba(self, record):
         first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._features(record)))
         return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))
+
+    def _expression(self, record):
+        z = record.tempered(self.temperature_, self.mixing_)
+        features = join([z, (z.exp() - 1.0 / record.n_classes) * 4.0])
+        ordered = replace(record, values=self.order_preserving_.express(record), kind="probability")
+        return (features.matrix(self.matrix_, self.shift_).softmax() + self.structured_.express(ordered)) * 0.5

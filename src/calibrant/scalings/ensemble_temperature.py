@@ -94,6 +94,11 @@ class EnsembleTemperature(Calibrator):
         out += w3 / record.n_classes
         return out / out.sum(axis=1, keepdims=True)
 
+    def _expression(self, record):
+        w1, w2, w3 = self.weights_
+        tempered = (record.logits * (1.0 / self.temperature_)).softmax()
+        return (tempered * w1 + record.probabilities * w2 + w3 / record.n_classes).normalised()
+
 
 def _mixture_objective(parts, weight, prior):
     """``evaluate(step)`` of the weights 1/3 + step @ ZERO_SUM; infinite where a weight is not positive."""

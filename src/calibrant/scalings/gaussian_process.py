@@ -17,8 +17,9 @@ from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
+from calibrant.contracts.expression import ABOVE_ONE
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, warn
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.predictions import Inputs, read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
@@ -229,6 +230,12 @@ class GaussianProcessCalibration(Calibrator):
         for i in range(0, n, step):
             out[i : i + step] = self._predict_block(scores[i : i + step], law, draws)
         return _keep_argmax(out, record.predicted) if self.monotone else out
+
+    def _expression(self, record):
+        if not self.monotone:
+            raise InputError("GaussianProcessCalibration is an expression with monotone=True only: else it averages over draws; fit it so.")
+        out = record.logits.interpolate(self.knots_, self.values_, 1.0, 1.0).softmax()
+        return record.is_predicted.where(out.max() * ABOVE_ONE, out)
 
     def _predict_block(self, scores, law, draws):
         prior = _prior_mean(scores, self.inputs)

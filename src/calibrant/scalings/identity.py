@@ -38,3 +38,6 @@ class Identity(Calibrator):
 
     def _predict_proba(self, record):
         return record.probabilities
+
+    def _expression(self, record):
+        return record.probabilities

@@ -11,6 +11,7 @@ from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_not_negative
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import LOWEST
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
 
@@ -108,3 +109,16 @@ class IntraOrderPreserving(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(order_preserving_logits(self.slopes_, KNOTS, self._scores(record)))
+
+    def _expression(self, record):
+        z = record.tempered(self.temperature_, self.mixing_)
+        top = z.argmax().gather(np.eye(record.n_classes))
+        second = top.where(LOWEST, z).max()
+        lead = _rising(z.max(), self.slopes_[0]) - _rising(second, self.slopes_[0])
+        return (_rising(top.where(second, z), self.slopes_[1]) + top * lead).softmax()
+
+
+def _rising(x, slopes):
+    """The expression of the function with these slopes between the knots, 0 at the first."""
+    values = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(KNOTS))])
+    return x.interpolate(KNOTS, values, slopes[0], slopes[-1])

@@ -11,6 +11,7 @@ from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import join
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
 
@@ -97,6 +98,11 @@ class IsotonicOneVsRest(Calibrator):
         Z = self._tempered(*_rising_rows(record))
         columns = [between_knots(Z[:, k], score, value) for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))]
         return normalise_rows(np.column_stack(columns))
+
+    def _expression(self, record):
+        Z = (record.logits * (1.0 / self.temperature_)).softmax() if self.temperature else record.probabilities
+        tables = zip(self.score_, self.value_, strict=True)
+        return join([Z.column(k).interpolate(score, value) for k, (score, value) in enumerate(tables)]).normalised()
 
 
 def _rising_rows(record):

@@ -7,6 +7,7 @@ import numpy as np
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import ABOVE_ONE
 from calibrant.contracts.tags import Tags
 
 __all__ = ["IsotonicPreserving"]
@@ -76,3 +77,8 @@ class IsotonicPreserving(Calibrator):
         rows = np.flatnonzero(out.argmax(axis=1) != record.predicted)
         out[rows, record.predicted[rows]] = np.nextafter(out[rows].max(axis=1), 2.0)
         return out
+
+    def _expression(self, record):
+        P = record.probabilities
+        out = (P.interpolate(self.score_, self.value_) + P * TIE_BREAK).normalised()
+        return record.is_predicted.where(out.max() * ABOVE_ONE, out)

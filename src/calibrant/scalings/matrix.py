@@ -112,3 +112,6 @@ class MatrixScaling(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))
+
+    def _expression(self, record):
+        return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()

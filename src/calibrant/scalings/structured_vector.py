@@ -99,3 +99,6 @@ class StructuredVectorScaling(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), self._scores(record)))
+
+    def _expression(self, record):
+        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()

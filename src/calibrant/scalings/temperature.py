@@ -97,6 +97,9 @@ class TemperatureScaling(Calibrator):
     def _predict_proba(self, record):
         return softmax(record.logits * (1.0 / self.temperature_))
 
+    def _expression(self, record):
+        return (record.logits * (1.0 / self.temperature_)).softmax()
+
 
 def _least_nll(record):
     """(1 / T, status) of least log loss."""

@@ -100,3 +100,6 @@ class VectorScaling(Calibrator):
 
     def _predict_proba(self, record):
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), self._scores(record)))
+
+    def _expression(self, record):
+        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()

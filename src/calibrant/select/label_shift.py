@@ -11,6 +11,7 @@ from calibrant._kernels.softmax import log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.expression import Expression
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import encode_labels
@@ -177,6 +178,13 @@ class LabelShift(Saved, BaseEstimator):
         total = adapted.sum(axis=1, keepdims=True)
         # A row whose classes all have weight 0 says nothing at these frequencies.
         return np.where(total > 0.0, adapted / np.where(total > 0.0, total, 1.0), self.frequencies_)
+
+    def express_adapted(self, P: Expression) -> Expression:
+        """What ``adapt`` computes of probabilities that are themselves an expression."""
+        require_fitted(self, "weights_")
+        adapted = P * self.weights_
+        total = adapted.sum()
+        return total.where(adapted / total.where(total, 1.0), self.frequencies_)
 
 
 def _checked(frequencies, n_classes):

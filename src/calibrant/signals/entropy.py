@@ -49,3 +49,7 @@ class Entropy(Signal):
     def _score(self, record):
         P = record.probabilities
         return np.clip(1.0 - entr(P).sum(axis=1) / np.log(P.shape[1]), 0.0, 1.0)
+
+    def _expression(self, record):
+        P = record.probabilities
+        return (1.0 + (P * P.clip(np.finfo(np.float64).tiny, 1.0).log()).sum() / np.log(record.n_classes)).clip(0.0, 1.0)

@@ -49,3 +49,7 @@ class LogOdds(Signal):
             others = other_logits(np.asarray(block.logits, dtype=np.float64), block.predicted)
             out.append(-log_rest(others, np.ones(len(others)))[0])
         return np.concatenate(out)
+
+    def _expression(self, record):
+        z = record.logits
+        return 0.0 - record.is_predicted.where(0.0, (z - z.max()).exp()).sum().log()

@@ -39,3 +39,6 @@ class TopProbability(Signal):
 
     def _score(self, record):
         return record.confidence
+
+    def _expression(self, record):
+        return record.confidence

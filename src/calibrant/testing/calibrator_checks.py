@@ -11,6 +11,7 @@ from calibrant.contracts.kinds import require_any_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.testing import calibrator_edge_checks as edge
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near
+from calibrant.testing.expression_checks import check_expression
 from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.forecast_checks import FORECAST_CHECKS
 from calibrant.testing.laws import LAWS, WEIGHT_LAWS
@@ -40,7 +41,7 @@ def calibrator_checks(calibrator: Calibrator | RegressionCalibrator) -> Iterator
 
 def _of_classes(calibrator):
     tags = calibrator.tags
-    yield from (check_one_column_is_two, check_named_classes, check_confidence_is_consistent, check_logit_route)
+    yield from (check_one_column_is_two, check_named_classes, check_confidence_is_consistent, check_logit_route, check_expression)
     yield from edge.EDGE_CHECKS
     yield from extreme_checks("calibrator", "logits", "probabilities", "weights")
     if tags.keeps_argmax:

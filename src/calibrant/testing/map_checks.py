@@ -10,6 +10,7 @@ from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
 from calibrant.testing.check import Check, bind, run_all, same_bits, seeded
 from calibrant.testing.data import score_problem
+from calibrant.testing.expression_checks import check_map_expression
 from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.laws import LAWS, WEIGHT_LAWS
 from calibrant.testing.runs import valid
@@ -33,7 +34,7 @@ def map_checks(map: Map) -> Iterator[Check]:
     tags = require_map(map).tags
     functions = [
         *LAWS, *WEIGHT_LAWS, check_constant_scores, check_one_outcome_only, check_perfect_separation, check_two_rows,
-        check_near_equal_scores, check_boolean_outcomes, *extreme_checks("map", "scores", "weights"),
+        check_near_equal_scores, check_boolean_outcomes, check_map_expression, *extreme_checks("map", "scores", "weights"),
         check_scale_of_scores if tags.domain == "real" else check_exact_zero_and_one, *([check_monotone] if tags.monotone else []),
     ]  # fmt: skip
     return bind(functions, map, tags.exceptions)

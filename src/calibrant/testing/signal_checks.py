@@ -9,6 +9,7 @@ from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal
 from calibrant.testing.check import Check, bind, run_all, show_near
 from calibrant.testing.data import problems
+from calibrant.testing.expression_checks import check_signal_expression
 from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.laws import LAWS
 from calibrant.testing.runs import answer, fitted, given, valid
@@ -30,7 +31,7 @@ def check_signal(signal: Signal) -> None:
 def signal_checks(signal: Signal) -> Iterator[Check]:
     """The checks that apply to ``signal``, each a callable with a name."""
     tags = require_signal(signal).tags
-    own = [check_one_column_is_two, check_exact_zero_and_one, *extreme_checks("signal", "logits", "probabilities")]
+    own = [check_one_column_is_two, check_exact_zero_and_one, check_signal_expression, *extreme_checks("signal", "logits", "probabilities")]
     return bind([*LAWS, *own], signal, tags.exceptions)
 
 

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from calibrant._kernels.score_cells import in_cells
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import constant, join
 from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags, Tags
@@ -120,6 +121,20 @@ class OneVsRest(Calibrator):
         out[:, present] = _share(out[:, present], P[:, present], 1.0 - kept)
         return out / out.sum(axis=1, keepdims=True)
 
+    def _expression(self, record):
+        P = record.probabilities
+        if len(self.maps_) == 1:
+            second = self.maps_[0].express(P.column(1))
+            return join([1.0 - second, second])
+        present = np.array([m is not None for m in self.maps_], dtype=np.float64)
+        columns = [P.column(k) if m is None else m.express(P.column(k)) for k, m in enumerate(self.maps_)]
+        mapped, as_was = join(columns) * present, P * present
+        total, before = mapped.sum(), as_was.sum()
+        # Rows of zeros by P instead, or equally where that is 0 too.
+        filled = total.where(mapped, before.where(as_was, constant(present)))
+        room = (1.0 - (P * (1.0 - present)).sum()).clip(0.0, 1.0)
+        return (filled * (room / filled.sum()) + P * (1.0 - present)).normalised()
+
 
 def _rows(record, k, smooth):
     """(scores, outcomes, weights or None) of class k; merged in cells for smooth maps of a choice that is still open."""
@@ -139,6 +154,9 @@ class _AsItIs(Map):
         pass
 
     def _predict(self, score):
+        return score
+
+    def _expression(self, score):
         return score
 
 

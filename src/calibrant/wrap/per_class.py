@@ -89,3 +89,9 @@ class PerClass(Calibrator):
                 own = record.predicted == k
                 out[own] = self.calibrators_[k].predict_record(record.take(own))
         return out
+
+    def _expression(self, record):
+        out = record.with_confidence(record.predicted.gather(self.rate_[:, None]))
+        for k, calibrator in self.calibrators_.items():
+            out = record.is_predicted.column(k).where(calibrator.express(record), out)
+        return out

@@ -1,0 +1,194 @@
+"""An expression run in NumPy: the meaning of its primitives, and the fast way to serve it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.interpolation import between_knots
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.softmax import log_probabilities
+from calibrant.contracts.expression import Expression
+
+__all__ = ["Compiled"]
+
+Function = Callable[..., np.ndarray]
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    out = x - x.max(axis=1, keepdims=True)
+    np.exp(out, out=out)
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+def _log_softmax(x: np.ndarray) -> np.ndarray:
+    out = x - x.max(axis=1, keepdims=True)
+    out -= np.log(np.exp(out).sum(axis=1, keepdims=True))
+    return out
+
+
+def _sum(x: np.ndarray) -> np.ndarray:
+    return np.add.reduce(x, axis=1, keepdims=True)
+
+
+def _max(x: np.ndarray) -> np.ndarray:
+    return np.maximum.reduce(x, axis=1, keepdims=True)
+
+
+def _argmax(x: np.ndarray) -> np.ndarray:
+    return x.argmax(axis=1)[:, None]
+
+
+def _where(x: np.ndarray, yes: np.ndarray, no: np.ndarray) -> np.ndarray:
+    return np.where(x != 0.0, yes, no)
+
+
+def _matrix(c: Any) -> Function:
+    A, b = np.ascontiguousarray(c["matrix"].T), c["shift"]
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return x @ A + b
+
+    return function
+
+
+def _interpolate(c: Any) -> Function:
+    knots, values, before, after = c["knots"], c["values"], c["before"], c["after"]
+
+    def inner(x: np.ndarray) -> np.ndarray:
+        return between_knots(x.ravel(), knots, values).reshape(x.shape)
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return inner(x) + before * np.minimum(x - knots[0], 0.0) + after * np.maximum(x - knots[-1], 0.0)
+
+    return function if before or after else inner
+
+
+def _step(c: Any) -> Function:
+    edges, values, side = c["edges"], c["values"], "right" if c["closed"] else "left"
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return values[edges.searchsorted(x, side=side)]
+
+    return function
+
+
+def _gather(c: Any) -> Function:
+    table = c["table"]
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return table[x[:, 0].astype(np.intp)]
+
+    return function
+
+
+def _column(c: Any) -> Function:
+    j = c["index"]
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return x[:, j : j + 1]
+
+    return function
+
+
+def _clip(c: Any) -> Function:
+    low, high = c["low"], c["high"]
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return np.minimum(np.maximum(x, low), high)
+
+    return function
+
+
+#: Primitives without constants, and those whose function is made from them.
+PLAIN: dict[str, Function] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "exp": np.exp,
+    "log": np.log,
+    "sigmoid": sigmoid,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "log_probabilities": log_probabilities,
+    "sum": _sum,
+    "max": _max,
+    "argmax": _argmax,
+    "where": _where,
+}
+MADE: dict[str, Callable[[Any], Function]] = {
+    "matrix": _matrix,
+    "interpolate": _interpolate,
+    "step": _step,
+    "gather": _gather,
+    "column": _column,
+    "clip": _clip,
+}
+
+
+class Compiled:
+    """``function(P)``: the calibrated rows of one expression, without checks beyond the shape.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    expression : Expression
+
+    See Also
+    --------
+    Calibrator : its ``predict_proba`` is the same with every check.
+
+    Notes
+    -----
+    For serving: one row costs microseconds. Rows that no door has read give whatever the arithmetic gives.
+
+    Examples
+    --------
+    >>> from calibrant import TemperatureScaling
+    >>> run = TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1]).compile()
+    >>> run([[0.5, 0.5]]).tolist()
+    [[0.5, 0.5]]
+    """
+
+    def __init__(self, expression: Expression) -> None:
+        nodes = list(expression.nodes())
+        place = {id(node): j for j, node in enumerate(nodes)}
+        self.width: int = next(node.width for node in nodes if node.op == "input")
+        self.result_width: int = expression.width
+        self._given: int = next(j for j, node in enumerate(nodes) if node.op == "input")
+        self._values: list[Any] = [node.constants["values"][None, :] if node.op == "constant" else None for node in nodes]
+        self._steps: list[tuple[int, Function, tuple[int, ...]]] = [
+            (j, _function(node), tuple(place[id(x)] for x in node.of)) for j, node in enumerate(nodes) if node.of
+        ]
+
+    def __call__(self, P: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """Calibrated rows, (n, K) -> (n, m) float64, or in ``out``, whose dtype it then has."""
+        given = np.asarray(P, dtype=np.float64)
+        if given.ndim != 2 or given.shape[1] != self.width:
+            raise ValueError(f"P must have shape (n, {self.width}); got {given.shape}.")
+        values = self._values.copy()
+        values[self._given] = given
+        for place, function, operands in self._steps:
+            values[place] = function(*[values[j] for j in operands])
+        result = values[-1]
+        if len(result) != len(given):
+            result = np.broadcast_to(result, (len(given), self.result_width)).copy()
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+
+def _function(node: Expression) -> Function:
+    if node.op == "join":
+        return _join
+    return PLAIN[node.op] if node.op in PLAIN else MADE[node.op](node.constants)
+
+
+def _join(*parts: np.ndarray) -> np.ndarray:
+    rows = max(len(x) for x in parts)
+    # Constants have one row.
+    return np.concatenate([x if len(x) == rows else np.repeat(x, rows, axis=0) for x in parts], axis=1)

@@ -1,0 +1,60 @@
+"""What a part says of itself as an expression is what it predicts, on ordinary rows, on ties, on its own knots, on exact 0 and 1."""
+
+from typing import Any
+
+import numpy as np
+
+from calibrant.contracts.compiled import Compiled
+from calibrant.contracts.symbolic import symbolic
+from calibrant.errors import InputError
+from calibrant.testing.check import seeded, show_near
+from calibrant.testing.runs import answer, fitted, given, ordinary
+
+__all__ = ["check_expression", "check_map_expression", "check_signal_expression"]
+
+#: How near the two must be, where no steep line between knots enlarges the rounding.
+EXACT = 1e-12
+
+
+def check_expression(calibrator: Any) -> None:
+    """Where a calibrator has an expression, it gives what predict_proba gives."""
+    for data in ordinary(calibrator):
+        fresh, held = fitted(calibrator, data), given(calibrator, data)
+        try:
+            run = fresh.compile()
+        except InputError:
+            return
+        for P in (held["P_test"], held["P"], _edges(data.n_classes, calibrator.inputs)):
+            show_near(run(P), answer(fresh, {"P_test": P}), f"expression on {data.name}", EXACT)
+
+
+def check_map_expression(map: Any) -> None:
+    """Where a map has an expression, it gives what predict gives, on its knots too."""
+    for data in ordinary(map):
+        fresh = fitted(map, data)
+        try:
+            run = Compiled(fresh.expression())
+        except InputError:
+            return
+        ends = [] if map.tags.domain == "real" else [0.0, 1.0, *np.arange(1, 15) / 15.0]
+        score = np.concatenate([data.score, data.test, ends])
+        show_near(run(score[:, None])[:, 0], fresh.predict(score), "expression", EXACT)
+
+
+def check_signal_expression(signal: Any) -> None:
+    """Where a signal has an expression, it gives what score gives."""
+    for data in ordinary(signal):
+        fresh, held = fitted(seeded(signal), data), given(signal, data)
+        try:
+            run = Compiled(fresh.express(symbolic(data.n_classes, signal.inputs)))
+        except InputError:
+            return
+        P = held["P_test"]
+        show_near(run(P)[:, 0], answer(fresh, {"P_test": P}), f"expression on {data.name}", EXACT)
+
+
+def _edges(n_classes, inputs):
+    """Certain rows, equal ones, and rows with one class ruled out."""
+    rest = (1.0 - np.eye(n_classes)) / (n_classes - 1)
+    rows = np.vstack([np.eye(n_classes), np.full((1, n_classes), 1.0 / n_classes), *([rest] if n_classes > 2 else [])])
+    return rows if inputs == "probability" else np.log(np.maximum(rows, 1e-300))

@@ -1,0 +1,99 @@
+"""Expressions of fitted parts: what they are made of, who has one, and that the check of the suite catches a wrong one."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.contracts import Calibrator, Map, Signal
+from calibrant.contracts.compiled import MADE, PLAIN, Compiled
+from calibrant.contracts.expression import PRIMITIVES, constant, join, source
+from calibrant.errors import InputError
+from calibrant.testing import all_calibrators, all_maps, all_signals, check_calibrator
+
+#: Parts that stay in Python, each because of what it is made of.
+NOT_SAID = {
+    "AutoCalibrator": "pools expressions of its members, soon",
+    "GaussianProcessCalibration": "averages over draws, but for monotone=True",
+    "HokiCalibrator": "its signal counts label changes under noise",
+    "StackedConfidence": "its signals may hold a training set",
+    "GeometricCalibrator": "its signal holds a training set",
+    "FastSeparation": "holds a training set",
+    "LabelStability": "counts label changes under noise",
+    "MaximalZone": "holds a training set",
+    "PairwiseSeparation": "holds a training set",
+    "Separation": "holds a training set",
+}
+
+
+def test_every_part_has_an_expression_or_a_reason():
+    silent = [
+        part.__name__
+        for part in [*all_calibrators(), *all_maps(), *all_signals()]
+        if part._expression in (Calibrator._expression, Map._expression, Signal._expression) and part.__module__.startswith("calibrant.")
+    ]
+    assert set(silent) <= set(NOT_SAID), sorted(set(silent) - set(NOT_SAID))
+
+
+def test_every_primitive_is_computed():
+    assert set(PLAIN) | set(MADE) | {"input", "constant", "join"} == set(PRIMITIVES)
+    assert not set(PLAIN) & set(MADE)
+
+
+def test_what_two_parts_share_is_one_node():
+    x = source(3)
+    shared = x.softmax()
+    both = shared * 2.0 + shared.log()
+    assert [node.op for node in both.nodes()].count("softmax") == 1
+    assert np.allclose(Compiled(both)([[0.0, 1.0, 2.0]]), 2 * np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum() + np.log(
+        np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum()
+    ))  # fmt: skip
+
+
+def test_steps_and_lines_are_exact_on_their_knots():
+    x = np.array([[-1.0], [0.0], [0.5], [1.0], [2.0]])
+    step = source(1).step([0.0, 1.0], [10.0, 20.0, 30.0])
+    assert Compiled(step)(x).ravel().tolist() == [10.0, 20.0, 20.0, 30.0, 30.0]
+    below = source(1).step([0.0, 1.0], [10.0, 20.0, 30.0], closed=False)
+    assert Compiled(below)(x).ravel().tolist() == [10.0, 10.0, 20.0, 20.0, 30.0]
+    line = source(1).interpolate([0.0, 1.0], [0.0, 4.0], 1.0, 2.0)
+    assert Compiled(line)(x).ravel().tolist() == [-1.0, 0.0, 2.0, 4.0, 6.0]
+
+
+def test_constants_and_numbers_stand_on_either_side():
+    x = source(2)
+    out = Compiled(join([1.0 - x, 2.0 / x, np.array([3.0, 4.0]) * x, constant([7.0])]))([[1.0, 2.0], [4.0, 5.0]])
+    assert out.tolist() == [[0.0, -1.0, 2.0, 1.0, 3.0, 8.0, 7.0], [-3.0, -4.0, 0.5, 0.4, 12.0, 20.0, 7.0]]
+
+
+class SaysItWrongly(cb.Calibrator):
+    """Mixes in the class rates, and says it mixes in less."""
+
+    def _fit(self, record):
+        counts = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 1.0
+        self.rate_ = counts / counts.sum()
+
+    def _predict_proba(self, record):
+        return 0.9 * record.probabilities + 0.1 * self.rate_
+
+    def _expression(self, record):
+        return record.probabilities * 0.91 + self.rate_ * 0.09
+
+
+def test_the_suite_catches_a_wrong_expression():
+    cb.register(SaysItWrongly)
+    with pytest.raises(AssertionError, match="'expression'"):
+        check_calibrator(SaysItWrongly())
+
+
+def test_what_cannot_be_said_says_so_in_one_sentence():
+    P, y = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]] * 10), [0, 1, 1] * 10
+    with pytest.raises(InputError, match="HokiCalibrator cannot be said"):
+        cb.HokiCalibrator().fit(P, y).expression()
+
+
+def test_compiled_checks_the_shape_only_and_fills_out():
+    run = cb.TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1]).compile()
+    out = np.empty((1, 2), dtype=np.float32)
+    assert run([[0.25, 0.75]], out=out) is out
+    with pytest.raises(ValueError, match=r"shape \(n, 2\); got \(3,\)"):
+        run([0.1, 0.2, 0.7])
