@@ -15,9 +15,11 @@ def options():
     parser.add_argument("--full", action="store_true", help="every data set, model, size and 5 seeds, instead of at most 150 runs")
     parser.add_argument("--folder", type=Path, help="npz files (probabilities, labels) of your own, instead of the built-in cases")
     parser.add_argument(
-        "--tabular", choices=("choose", "aside"), help="the half of the tabular two-class sets to choose by, or the one to judge by, once"
+        "--part",
+        choices=cases.PARTS,
+        help="two-class tabular sets to choose by, or set aside to judge by; tabular sets of more classes; larger models' outputs",
     )
-    parser.add_argument("--seeds", type=int, help="how many seeds (2; 5 with --full)")
+    parser.add_argument("--seeds", type=int, help="how many seeds (1; 5 with --full, 2 with --folder)")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")
     parser.add_argument("--peers", action="store_true", help="run the peers that this environment has, instead of calibrant's methods")
     parser.add_argument("--results", type=Path, default=results.RESULTS, help="where the results are kept")
@@ -31,12 +33,12 @@ def options():
 def main():
     """Race, then report."""
     chosen = options()
-    if chosen.tabular:
-        runs = cases.tabular_runs(chosen.tabular == "aside", chosen.seeds or 2)
+    if chosen.part:
+        runs = cases.PARTS[chosen.part](seeds=chosen.seeds or 1)
     else:
         runs = cases.runs_of(chosen.folder, chosen.seeds or 2) if chosen.folder else cases.grid(chosen.full, chosen.seeds)
     if not runs:
-        raise SystemExit("no runs: the folder has no npz file with probabilities and labels")
+        raise SystemExit("no runs: no npz file with probabilities and labels, or none of the part's data sets, is there")
     if not chosen.report:
         race(runs, "peers" if chosen.peers else "calibrant", chosen.methods, chosen.results, chosen.jobs, chosen.again)
     if not chosen.peers:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena import datasets, tabular
+from benchmarks.arena import class_sets, datasets, outputs, tabular
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-SIZES = (250, 1_000, 4_000)
+SIZES = (100, 250, 1_000, 4_000)
 #: Of the tabular sets, most of which are small.
 TABULAR_SIZES = (100, 250, 1_000)
 STORED_FOLDERS = ("network_outputs", "classifier_outputs")
@@ -50,7 +50,7 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One (data set, model). ``source`` is an npz file, or the (data, model) that makes the predictions."""
+    """One (data set, model). ``source`` is an npz file, an ``Output``, or the (data, model) that makes the predictions."""
 
     name: str
     group: str
@@ -110,28 +110,54 @@ def tabular_cases(set_aside=None):
     ]
 
 
-def grid(full=False, seeds=None):
-    """The runs: by default 2 seeds and at most 150 runs, with ``full`` everything and 5 seeds.
+def class_cases():
+    """A model, by the set's name, on every tabular set of more than two classes."""
+    sets = [(name, list(MODELS)[tabular.drawn(name, 1) % len(MODELS)]) for name in class_sets.names()]
+    return [Case(f"classes-{name}+{model}", name, (name, model), class_sets.rows_of(name), TABULAR_SIZES) for name, model in sets]
 
-    The default takes stored outputs at 1,000 and 4,000 rows, and of each data set every second model, the odd and the even ones by
-    turns, each at one calibration size, the sizes by turns. Seeds vary slowest, so that a run cut short has whole seeds first.
+
+def output_cases():
+    """The stored outputs of larger models."""
+    return [Case(name, name, outputs.OUTPUTS[name], outputs.OUTPUTS[name].rows, outputs.OUTPUTS[name].sizes) for name in outputs.there()]
+
+
+def grid(full=False, seeds=None):
+    """The runs: by default one seed and at most 150 runs, with ``full`` everything and 5 seeds.
+
+    The default takes stored outputs at every size, and of each data set every second model, the odd and the even ones by turns, each at
+    two calibration sizes, the sizes by turns. Seeds vary slowest, so that a run cut short has whole seeds first.
     """
     if full:
         pairs = [(case, size) for case in stored() + trained() for size in case.sizes]
     else:
-        pairs = [(case, size) for case in stored() for size in case.sizes if size > SIZES[0]]
+        pairs = [(case, size) for case in stored() for size in case.sizes]
         for d, data in enumerate(DATASETS):
             own = [case for case in trained() if case.group == data]
             for m in range(d % 2, len(own), 2):
-                pairs.append((own[m], own[m].sizes[(d + m // 2) % len(own[m].sizes)]))
-    return [Run(case, size, seed) for seed in range(seeds or (5 if full else 2)) for case, size in pairs]
+                sizes, first = own[m].sizes, d + m // 2
+                pairs += [(own[m], size) for size in sorted({sizes[first % len(sizes)], sizes[(first + 2) % len(sizes)]})]
+    return [Run(case, size, seed) for seed in range(seeds or (5 if full else 1)) for case, size in pairs]
 
 
 def runs_of(folder, seeds=2):
     """Runs for a folder of npz files, at every size that the rows allow."""
-    return [Run(case, size, seed) for seed in range(seeds) for case in in_folder(folder) for size in case.sizes]
+    return of_cases(in_folder(folder), seeds)
 
 
-def tabular_runs(set_aside, seeds=2):
+def tabular_runs(set_aside, seeds=1):
     """Runs of one half of the tabular sets, at every size that the rows allow, 100 among them."""
-    return [Run(case, size, seed) for seed in range(seeds) for case in tabular_cases(set_aside) for size in case.sizes]
+    return of_cases(tabular_cases(set_aside), seeds)
+
+
+def of_cases(found, seeds=1):
+    """Runs of cases at every size that their rows allow."""
+    return [Run(case, size, seed) for seed in range(seeds) for case in found for size in case.sizes]
+
+
+#: What ``--part`` names: (runs of so many seeds).
+PARTS = {
+    "choose": partial(tabular_runs, False),
+    "aside": partial(tabular_runs, True),
+    "classes": lambda seeds=1: of_cases(class_cases(), seeds),
+    "outputs": lambda seeds=1: of_cases(output_cases(), seeds),
+}

@@ -128,7 +128,8 @@ def _netcal(module, name, *settings, **named):
 
 
 _CLASSES = Limit("9.8 s CPU a fit at 43 classes and 1,000 rows, 0.4 s at 10", classes=20)
-_BETA = Limit("2.6 s CPU a fit at 10 classes and 1,000 rows, and more with every class", classes=10)
+_BETA = Limit("2.2 s CPU a fit at 9 classes and 100 rows, and more with every class", classes=5)
+_MANY = Limit("one fit for each class: 1 to 5 s CPU at 200 classes and 1,000 rows", classes=200)
 
 #: name -> (module it needs, makes it, time limit).
 PEERS = {
@@ -141,22 +142,22 @@ PEERS = {
     "probmetrics SVS": ("probmetrics", lambda: _probmetrics("svs"), None),
     "probmetrics SMS": ("probmetrics", lambda: _probmetrics("sms"), None),
     "probmetrics logistic": ("probmetrics", lambda: _probmetrics("logistic"), None),
-    "probmetrics quadratic": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="quadratic"), None),
-    "probmetrics affine": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="affine"), None),
+    "probmetrics quadratic": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="quadratic"), _MANY),
+    "probmetrics affine": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="affine"), _MANY),
     "probmetrics vector": ("probmetrics", lambda: _probmetrics_class("VectorScalingCalibrator"), None),
-    "probmetrics matrix": ("probmetrics", lambda: _probmetrics_class("MatrixScalingCalibrator"), None),
+    "probmetrics matrix": ("probmetrics", lambda: _probmetrics_class("MatrixScalingCalibrator"), _MANY),
     "probmetrics isotonic, mixed": ("probmetrics", lambda: _probmetrics("isotonic", calibrate_with_mixture=True), None),
     "probmetrics ETS": ("probmetrics", lambda: _probmetrics_class("ETSCalibrator"), None),
-    "probmetrics Venn-Abers": ("probmetrics", lambda: _probmetrics("ivap"), None),
-    "betacal abm": ("betacal", lambda: _betacal("abm"), None),
-    "betacal am": ("betacal", lambda: _betacal("am"), None),
-    "venn-abers": ("venn_abers", _venn_abers, None),
+    "probmetrics Venn-Abers": ("probmetrics", lambda: _probmetrics("ivap"), _MANY),
+    "betacal abm": ("betacal", lambda: _betacal("abm"), _MANY),
+    "betacal am": ("betacal", lambda: _betacal("am"), _MANY),
+    "venn-abers": ("venn_abers", _venn_abers, _MANY),
     "netcal temperature": ("netcal", lambda: _netcal("scaling", "TemperatureScaling"), None),
     "netcal logistic": ("netcal", lambda: _netcal("scaling", "LogisticCalibration"), _CLASSES),
     "netcal beta": ("netcal", lambda: _netcal("scaling", "BetaCalibration"), _BETA),
     "netcal isotonic": ("netcal", lambda: _netcal("binning", "IsotonicRegression"), None),
     "netcal histogram": ("netcal", lambda: _netcal("binning", "HistogramBinning", 10), None),
-    "netcal BBQ": ("netcal", lambda: _netcal("binning", "BBQ"), None),
+    "netcal BBQ": ("netcal", lambda: _netcal("binning", "BBQ"), _MANY),
 }
 
 

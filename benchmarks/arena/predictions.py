@@ -5,8 +5,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from benchmarks.arena import tabular
+from benchmarks.arena import class_sets, tabular
 from benchmarks.arena.cases import DATASETS, MODELS
+from benchmarks.arena.outputs import Output
 from scipy.special import softmax
 from sklearn.model_selection import StratifiedKFold
 
@@ -16,9 +17,11 @@ SMALLEST = 1e-12
 
 def load(case, cache=CACHE):
     """(probabilities clipped to [1e-12, 1] and normalised, labels) of a case."""
-    path = case.source if isinstance(case.source, Path) else trained_file(case, cache)
-    with np.load(path, allow_pickle=False) as z:
-        P, y = z["probabilities"].astype(np.float64), z["labels"].astype(np.intp)
+    if isinstance(case.source, Output):
+        P, y = case.source.load()
+    else:
+        with np.load(case.source if isinstance(case.source, Path) else trained_file(case, cache), allow_pickle=False) as z:
+            P, y = z["probabilities"].astype(np.float64), z["labels"].astype(np.intp)
     if P.ndim == 1:
         P = np.column_stack([1.0 - P, P])
     P = np.clip(P, SMALLEST, 1.0)
@@ -36,13 +39,19 @@ def trained_file(case, cache=CACHE):
     path = Path(cache) / f"{case.name}.npz"
     if not path.exists():
         data, model = case.source
-        P, y = _predict(DATASETS[data][0]() if data in DATASETS else tabular.load(data), MODELS[model])
+        P, y = _predict(_data(data), MODELS[model])
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two processes may make the same file: the last whole one stands.
         part = path.with_name(f".{path.stem}.{os.getpid()}.npz")
         np.savez_compressed(part, probabilities=P.astype(np.float32), labels=y.astype(np.uint8))
         part.replace(path)
     return path
+
+
+def _data(name):
+    if name in DATASETS:
+        return DATASETS[name][0]()
+    return (class_sets if name in class_sets.CLASS_SETS else tabular).load(name)
 
 
 def _predict(data, make):

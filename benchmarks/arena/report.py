@@ -26,7 +26,7 @@ def report(runs, folder, docs=None):
     blocks = [_state(table), *overall(table)]
     for title, part in sections(table):
         blocks += [heading(title, part), text(rows_of(part)), *verdict(part, folder), *automatic.standing(part)]
-        beside = slices.rows(part)
+        beside = slices.rows(part, folder)
         blocks += [text(beside, slices.HEADER)] if beside else []
         blocks += [f"Left out, fewer than half of these runs done: {name}." for name in missing(table, part)]
     if docs:

@@ -1,6 +1,7 @@
-"""How the automatic choice stands beside the best peer, by number of rows and slice: the numbers of a set-aside half, judged once."""
+"""How the automatic choice stands beside the peers, by number of rows and slice: what a part of the arena is judged by."""
 
 import numpy as np
+from benchmarks.arena import results
 from benchmarks.arena import table as numbers
 from benchmarks.arena.table import AUTOMATIC
 from scipy.stats import beta
@@ -8,19 +9,24 @@ from scipy.stats import beta
 #: At or below the best of the peers but for this share.
 CLOSE = 0.001
 NEAR_PERFECT = 0.1
+#: A run is clearly worse where it is so by this many paired standard errors too.
+CLEARLY = 2.0
 HEADER = (
-    "slice", "runs", "log loss", "change against doing nothing", "within 0.1 % of the best peer", "the same of the peer chosen",
-    "share of the oracle's gain", "worse than doing nothing (95 % bound)",
+    "slice", "runs", "log loss", "change against doing nothing", "win rate over peers", "within 0.1 % of the best peer",
+    "the same of the peer chosen", "share of the oracle's gain", "worse than doing nothing (95 %)", "of them clearly",
 )  # fmt: skip
+CLASSES = (("2 classes", 2, 2), ("3 to 9 classes", 3, 9), ("10 to 19 classes", 10, 19), ("20 classes and more", 20, 10**9))
 
 
 def slices(part):
-    """(name, (R,) bool) of each slice that has runs: all, by calibration rows, by model, near-perfect models, many classes."""
+    """(name, (R,) bool) of each slice that has runs: all, by calibration rows, classes and model, and near-perfect models."""
     nothing = part.score["log_loss"][part.methods.index(numbers.NOTHING)]
     size, model = np.array([run.size for run in part.runs]), np.array([run.case.name.partition("+")[2] for run in part.runs])
     found = [("all", np.ones(len(part.runs), bool)), *((f"{n:,} rows", size == n) for n in np.unique(size))]
+    by_classes = [(name, (part.n_classes >= low) & (part.n_classes <= high)) for name, low, high in CLASSES]
+    found += [(name, runs) for name, runs in by_classes if not runs.all()]
     found += [(name, model == name) for name in np.unique(model) if name]
-    found += [("near-perfect", nothing < NEAR_PERFECT), ("20 classes and more", part.n_classes >= 20)]
+    found += [("near-perfect", nothing < NEAR_PERFECT)]
     return [(name, runs) for name, runs in found if runs.any()]
 
 
@@ -33,27 +39,45 @@ def chosen_peer(part):
     return out
 
 
-def rows(part):
+def rows(part, folder):
     """The table's cells. The best of the peers is picked on the test rows, so it is better than any peer is; the peer chosen is not."""
     if AUTOMATIC not in part.methods or not part.peer.any():
         return []
     score = part.score["log_loss"]
     ours, nothing = (score[part.methods.index(name)] for name in (AUTOMATIC, numbers.NOTHING))
     best, oracle, chosen = np.nanmin(score[part.peer], axis=0), np.nanmin(score, axis=0), chosen_peer(part)
+    clearly = clearly_worse(part, folder)
     cells = []
     for name, runs in slices(part):
         o, b, n = ours[runs], best[runs], nothing[runs]
         told = ~np.isnan(chosen[runs])
         cells.append((
-            name, str(runs.sum()), f"{o.mean():.4f}", f"{100 * (o / n - 1).mean():+.2f} %", f"{100 * (o <= (1 + CLOSE) * b).mean():.0f} %",
+            name, str(runs.sum()), f"{o.mean():.4f}", f"{100 * (o / n - 1).mean():+.2f} %", f"{win_rate(o, score[part.peer][:, runs]):.3f}",
+            f"{100 * (o <= (1 + CLOSE) * b).mean():.0f} %",
             f"{100 * (chosen[runs][told] <= (1 + CLOSE) * b[told]).mean():.0f} %" if told.any() else "",
-            f"{(n - o).sum() / max((n - oracle[runs]).sum(), 1e-12):.2f}", harm(o, n),
+            f"{(n - o).sum() / max((n - oracle[runs]).sum(), 1e-12):.2f}", harm(o, n), str(int(clearly[runs].sum())),
         ))  # fmt: skip
     return cells
 
 
+def win_rate(ours, peers):
+    """Mean over the peers (M, R) of the share of runs in which ``ours``, (R,), has the lower score, ties half."""
+    return float(numbers.win_rates(np.vstack([ours, peers]), np.arange(len(peers) + 1) > 0)[0])
+
+
+def clearly_worse(part, folder):
+    """(R,) bool: the automatic choice is more than 0.5 % and two paired standard errors worse than doing nothing."""
+    out = np.zeros(len(part.runs), bool)
+    for j, run in enumerate(part.runs):
+        if all(results.path_of(folder, run.name, name).exists() for name in (AUTOMATIC, numbers.NOTHING)):
+            a, b = (results.load(folder, run.name, name)["log_loss"].astype(np.float64) for name in (AUTOMATIC, numbers.NOTHING))
+            error = (a - b).std(ddof=1) / np.sqrt(len(a))
+            out[j] = a.mean() > (1.0 + numbers.HARM) * b.mean() and (a - b).mean() > CLEARLY * error
+    return out
+
+
 def harm(ours, nothing):
-    """Share of runs more than 0.5 % worse than nothing, with the upper end of its Clopper-Pearson interval."""
+    """Share of runs more than 0.5 % worse than nothing, with its Clopper-Pearson interval."""
     worse, n = int((ours > (1.0 + numbers.HARM) * nothing).sum()), len(ours)
-    bound = 1.0 if worse == n else beta.ppf(0.975, worse + 1, n - worse)
-    return f"{100 * worse / n:.1f} % ({100 * bound:.1f} %)"
+    low, high = (beta.ppf(0.025, worse, n - worse + 1) if worse else 0.0), (beta.ppf(0.975, worse + 1, n - worse) if worse < n else 1.0)
+    return f"{100 * worse / n:.1f} % ({100 * low:.1f}, {100 * high:.1f})"

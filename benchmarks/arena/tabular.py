@@ -110,10 +110,16 @@ STATSMODELS = {
 
 
 def names():
-    """The sets whose package is there, in a fixed order."""
-    there = [f"survset-{name}" for name in SURVSET] if importlib.util.find_spec("SurvSet") else []
-    there += list(STATSMODELS) if importlib.util.find_spec("statsmodels") else []
-    return [name for name in R_SETS if _from_r(name).exists() or _has_r()] + there
+    """The sets that were kept, or whose package is there, in a fixed order."""
+    with_package = set(R_SETS) if _has_r() else set()
+    with_package |= {_survset(name) for name in SURVSET} if importlib.util.find_spec("SurvSet") else set()
+    with_package |= set(STATSMODELS) if importlib.util.find_spec("statsmodels") else set()
+    everything = [*R_SETS, *map(_survset, SURVSET), *STATSMODELS]
+    return [name for name in everything if name in with_package or _from_r(name).exists() or _kept(name).exists()]
+
+
+def _survset(name):
+    return f"survset-{name}"
 
 
 def set_aside(name):
@@ -127,13 +133,18 @@ def drawn(name, which):
 
 
 def load(name):
-    """(X, y): numbers, with words as indicators and what is missing as the median; y is 1 where the event is. Read once, then kept."""
-    kept = CACHE / f"{name}.npz"
-    if not kept.exists():
-        X, y = _read(name)
+    """(X, y): numbers, with words as indicators and what is missing as the median; y is 1 where the event is."""
+    return kept(name, lambda: _read(name))
+
+
+def kept(name, read):
+    """(X, y) as ``read()`` gives it, read once, then kept."""
+    path = _kept(name)
+    if not path.exists():
+        X, y = read()
         CACHE.mkdir(parents=True, exist_ok=True)
-        np.savez(kept, X=X, y=y)
-    with np.load(kept) as z:
+        np.savez(path, X=X, y=y)
+    with np.load(path) as z:
         return z["X"], z["y"]
 
 
@@ -142,27 +153,36 @@ def rows_of(name):
     return len(load(name)[1])
 
 
-def _read(name):
+def frame_of(name):
+    """The table of a set of R or statsmodels, at most 6,000 of its rows."""
     import pandas as pd
 
     if name in R_SETS:
         _ask_r()
-        _, _, event, drop = R_SETS[name]
         frame = pd.read_csv(_from_r(name))
-    elif name in STATSMODELS:
-        path, separator, event, drop = STATSMODELS[name]
+    else:
+        path, separator, *_ = STATSMODELS[name]
         frame = pd.read_csv(_folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
+    return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+
+
+def _read(name):
+    import pandas as pd
+
+    if name in R_SETS or name in STATSMODELS:
+        frame, (_, _, event, drop) = frame_of(name), (R_SETS | STATSMODELS)[name]
     else:
         event, drop = "event > 0", "pid time"
         frame = pd.read_pickle(_folder("SurvSet") / "resources" / "pickles" / f"{name.removeprefix('survset-')}.pickle")
-    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+        frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
     asked = [c for c in frame if c in event.replace("`", "").split()]
     frame = frame.dropna(subset=asked)
     y = frame.eval(event).to_numpy().astype(int)
-    return _numbers(frame.drop(columns=[*asked, *drop.split()], errors="ignore")), y
+    return numbers(frame.drop(columns=[*asked, *drop.split()], errors="ignore")), y
 
 
-def _numbers(frame):
+def numbers(frame):
+    """Columns as numbers: few words as indicators, many left out, what is missing as the median."""
     import pandas as pd
 
     columns = []
@@ -178,6 +198,10 @@ def _numbers(frame):
 
 def _folder(package):
     return Path(importlib.util.find_spec(package).submodule_search_locations[0])
+
+
+def _kept(name):
+    return CACHE / f"{name}.npz"
 
 
 def _from_r(name):

@@ -119,7 +119,8 @@ def test_the_default_grid_keeps_its_promise():
     runs = cases.grid()
     assert len(runs) <= 150
     assert len({r.name for r in runs}) == len(runs)
-    assert {r.seed for r in runs} == {0, 1}
+    assert {r.seed for r in runs} == {0}
+    assert {r.size for r in runs} == set(cases.SIZES)
     assert set(cases.DATASETS) <= {r.case.group for r in runs}
     assert {f"{data}+{model}" for data in cases.DATASETS for model in cases.MODELS} >= {r.case.name for r in runs if "+" in r.case.name}
     assert {r.case.name.split("+")[1] for r in runs if "+" in r.case.name} == set(cases.MODELS)
@@ -158,9 +159,14 @@ def folder(tmp_path):
     return tmp_path
 
 
+def of_250(folder, seeds=1):
+    """The runs of 250 rows."""
+    return [r for r in cases.runs_of(folder, seeds) if r.size == 250]
+
+
 def test_a_tiny_arena_runs_resumes_and_reports(folder, tmp_path):
-    runs, out = cases.runs_of(folder, seeds=1), tmp_path / "results"
-    assert [(r.case.name, r.size) for r in runs] == [("a", 250), ("b", 250), ("c", 250)]
+    assert [(r.case.name, r.size) for r in cases.runs_of(folder, seeds=1)] == [(name, n) for name in "abc" for n in (100, 250)]
+    runs, out = of_250(folder), tmp_path / "results"
     assert run.race(runs[:2], names=THREE, folder=out) == 6
     kept = results.path_of(out, runs[0].name, "Identity")
     before = kept.stat().st_mtime_ns
@@ -183,7 +189,7 @@ def test_a_tiny_arena_runs_resumes_and_reports(folder, tmp_path):
 
 def test_a_tiny_arena_with_a_peer_writes_its_page(folder, tmp_path):
     pytest.importorskip("matplotlib")
-    runs, out, docs = cases.runs_of(folder, seeds=1), tmp_path / "results", tmp_path / "docs"
+    runs, out, docs = of_250(folder), tmp_path / "results", tmp_path / "docs"
     run.race(runs, names=THREE, folder=out)
     for r in runs:
         # A peer that is exactly temperature scaling: half of the duel each, clearly better nowhere.
@@ -205,13 +211,13 @@ def test_a_folder_of_ones_own_runs_from_the_command_line(folder, tmp_path, monke
     monkeypatch.setattr("sys.argv", ["arena", *options])
     __main__.main()
     said = capsys.readouterr().out
-    assert "3 runs, 2 of our methods, 0 peers." in said
+    assert "6 runs, 2 of our methods, 0 peers." in said
     assert "AutoCalibrator, log loss: win rate 1.000 and mean rank 1.0, above every single method (Identity 0.000 and 2.0)" in said
 
 
 def test_where_the_automatic_choice_loses_is_said_with_numbers(folder, tmp_path):
     pytest.importorskip("matplotlib")
-    runs, out, docs = cases.runs_of(folder, seeds=1), tmp_path / "results", tmp_path / "docs"
+    runs, out, docs = of_250(folder), tmp_path / "results", tmp_path / "docs"
     run.race(runs, names=["Identity"], folder=out)
     for r in runs:
         base = results.load(out, r.name, "Identity")
@@ -236,7 +242,7 @@ def test_where_the_automatic_choice_loses_is_said_with_numbers(folder, tmp_path)
 
 
 def test_a_method_with_few_of_the_runs_is_left_out_by_name(folder, tmp_path):
-    runs, out = cases.runs_of(folder, seeds=2), tmp_path / "results"
+    runs, out = of_250(folder, seeds=2), tmp_path / "results"
     run.race(runs, names=["Identity"], folder=out)
     run.race(runs[:1], names=["TemperatureScaling"], folder=out)
     text = report(runs, out)
@@ -266,10 +272,10 @@ def test_the_set_aside_half_is_about_half_and_no_set_is_named_twice():
 def test_words_become_indicators_and_what_is_missing_the_median():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": [1.0, np.nan, 3.0], "word": ["a", "b", "a"], "same": [1, 1, 1]})
-    np.testing.assert_array_equal(tabular._numbers(frame), [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(tabular.numbers(frame), [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
 
 
-def test_the_best_peer_the_peer_chosen_and_the_oracle_by_hand():
+def test_the_best_peer_the_peer_chosen_and_the_oracle_by_hand(tmp_path):
     runs = [cases.Run(cases.Case(f"tabular-x{j}+svm", "x", None, 500), 100, 0) for j in range(2)]
     ours, nothing, first, second = [0.5, 0.38], [0.6, 0.3], [0.5, 0.5], [0.55, 0.35]
     score = {"log_loss": np.array([ours, nothing, first, second]), "folds": np.array([[np.nan] * 2, [np.nan] * 2, [0.7, 0.3], [0.6, 0.4]])}
@@ -277,8 +283,13 @@ def test_the_best_peer_the_peer_chosen_and_the_oracle_by_hand():
     names, peer = ["AutoCalibrator", "Identity", "one", "two"], np.array([False, False, True, True])
     part = table.Table(names, peer, runs, np.arange(2), np.full(2, 2), score, blank, blank, blank, {}, {})
     np.testing.assert_allclose(slices.chosen_peer(part), [0.55, 0.5])
-    cells = slices.rows(part)[0]
+    for j, r in enumerate(runs):
+        for name, mean in (("AutoCalibrator", ours[j]), ("Identity", nothing[j])):
+            # The second run is worse in every row, so clearly.
+            results.save(tmp_path, r.name, name, log_loss=np.full(9, mean))
+    cells = slices.rows(part, tmp_path)[0]
     # At the first run as good as the best peer, at the second worse than nothing; the oracle gains 0.1.
     assert cells[:3] == ("all", "2", "0.4400")
-    assert cells[4:7] == ("50 %", "0 %", "0.20")
-    assert cells[7].startswith("50.0 %")
+    # Over the first peer tied and won, over the second won and lost.
+    assert cells[4:8] == ("0.625", "50 %", "0 %", "0.20")
+    assert cells[8:] == ("50.0 % (1.3, 98.7)", "1")
