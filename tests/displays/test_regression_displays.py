@@ -6,7 +6,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.errors import InputError
+from calibrant.errors import InputError, SparseDataWarning
 
 mpl.use("Agg")
 
@@ -87,7 +87,8 @@ def test_real_std_of_intervals_without_end():
 
     y, mean, std = _data()
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
-    out = cb.RealStdDisplay.from_predictions(y, forecast)
+    with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 5"):
+        out = cb.RealStdDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.reach_claimed).all()
     assert np.isfinite(out.ax_.get_ylim()).all()
     out.figure_.canvas.draw()

@@ -2,16 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibrant as cb
-from calibrant.errors import InputError
+from calibrant.errors import InputError, SparseDataWarning
+from calibrant.testing import check_guarantee
 
 
 def test_the_order_statistic_is_exact():
     scores = np.arange(1.0, 20.0)  # n = 19: ceil(20 * 0.9) = 18th, ceil(20 * 0.95) = 19th, ceil(20 * 0.96) = 20th: none
     cal = cb.ConformalIntervals(score="absolute").fit(np.zeros(19), scores, std=np.ones(19))
-    reach = [float(cal.predict([0.0], [1.0]).interval(level)[1][0]) for level in (0.9, 0.91, 0.95, 0.96)]
-    assert reach == [18.0, 19.0, 19.0, np.inf]
+    forecast = cal.predict([0.0], [1.0])
+    assert [float(forecast.interval(level)[1][0]) for level in (0.9, 0.91, 0.95)] == [18.0, 19.0, 19.0]
+    with pytest.warns(SparseDataWarning, match=r"0\.96 needs 24 calibration rows; there are 19"):
+        assert forecast.interval(0.96)[1][0] == np.inf
 
 
 @pytest.mark.parametrize("score", ["scaled", "absolute", "quantile"])
@@ -44,3 +48,129 @@ def test_quantile_intervals_at_other_levels_are_refused():
         cal.predict([0.0], [1.0]).interval(0.85)
     with pytest.raises(InputError, match="score"):
         cb.ConformalIntervals(score="other").fit([0.0], [0.0], std=[1.0])
+
+
+def _skewed(rng, n):
+    mean, std = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
+    return mean, std, mean + std**1.5 * (rng.gamma(0.5, 2.0, n) - 1.0)
+
+
+def _realised(cal, level, n=30, runs=400, seed=0):
+    """(promise, coverage in each run, share missed below, share missed above)."""
+    rng = np.random.default_rng(seed)
+    held, below, above = np.zeros((3, runs))
+    for k in range(runs):
+        mean, std, y = _skewed(rng, n + 50)
+        low, high = cal.fit(mean[:n], y[:n], std=std[:n]).predict(mean[n:], std[n:]).interval(level)
+        below[k], above[k] = np.mean(y[n:] < low), np.mean(y[n:] > high)
+        held[k] = 1.0 - below[k] - above[k]
+    return cal.guarantee(level), held, below, above
+
+
+SCORES = ["scaled", "absolute", "quantile", "distributional"]
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_one_sided_intervals_keep_their_promise_and_are_no_wider_than_it_asks(score, side):
+    said, held, below, above = _realised(cb.ConformalIntervals(score=score, side=side, levels=(0.8,)), 0.8)
+    check_guarantee(said, held)
+    assert held.mean() < 0.8 + 1 / 31 + 0.012
+    assert (above if side == "lower" else below).max() == 0.0
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_ends_of_their_own_share_what_is_missed(score):
+    said, held, below, above = _realised(cb.ConformalIntervals(score=score, symmetric=False, levels=(0.8,)), 0.8)
+    check_guarantee(said, held)
+    assert below.mean() == pytest.approx(0.1 - 0.1 / 31, abs=0.012)  # rank 28 of 31
+    assert above.mean() == pytest.approx(below.mean(), abs=0.012)
+
+
+def test_asymmetric_quantiles_by_hand():
+    # Levels .1 and .9 of N(0, 1) are -1.28 and 1.28; each end is moved by the 9th of 9 scores of its own (ceil(10 * 0.9)).
+    y = np.array([-3.0, -1.0, -0.5, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    cal = cb.ConformalIntervals(score="quantile", symmetric=False, levels=(0.8,)).fit(np.zeros(9), y, std=np.ones(9))
+    low, high = cal.predict([10.0], [1.0]).interval(0.8)
+    assert (low[0], high[0]) == pytest.approx((7.0, 11.0))
+
+
+def test_distributional_intervals_are_the_forecasts_own_quantiles():
+    rng = np.random.default_rng(0)
+    frozen = stats.gamma(2.0, scale=np.exp(rng.normal(size=60)))
+    y = 1.4 * frozen.rvs(random_state=rng)
+    cal = cb.ConformalIntervals(score="distributional").fit(frozen, y)
+    strange = np.sort(np.abs(frozen.cdf(y) - 0.5))[int(np.ceil(61 * 0.9)) - 1]
+    low, high = cal.predict(frozen).interval(0.9)
+    np.testing.assert_allclose(low, frozen.ppf(0.5 - strange), rtol=1e-9)
+    np.testing.assert_allclose(high, frozen.ppf(0.5 + strange), rtol=1e-9)
+
+
+def test_an_infinite_end_becomes_the_bound_and_outcomes_beyond_it_are_refused():
+    y, few = np.array([0.1, 0.5, 0.9]), cb.ConformalIntervals(bounds=(0.0, 1.0)).fit(np.full(3, 0.5), [0.1, 0.5, 0.9], std=np.ones(3))
+    low, high = few.predict([0.5], [1.0]).interval(0.9)
+    assert (low[0], high[0]) == (0.0, 1.0)
+    upper = cb.ConformalIntervals(side="upper", bounds=(0.0, np.inf)).fit(np.full(3, 0.5), y, std=np.ones(3))
+    with pytest.warns(SparseDataWarning, match="an end is infinite"):
+        assert upper.predict([0.5], [1.0]).interval(0.9)[0][0] == 0.0
+    with pytest.raises(InputError, match="no outcome may pass bounds"):
+        cb.ConformalIntervals(bounds=(0.0, 0.8)).fit(np.full(3, 0.5), y, std=np.ones(3))
+    with pytest.raises(InputError, match="low one below"):
+        cb.ConformalIntervals(bounds=(1.0, 0.0)).fit(np.full(3, 0.5), y, std=np.ones(3))
+
+
+def test_a_calibrator_is_fitted_on_other_rows_than_the_scores():
+    mean, std, y = _skewed(np.random.default_rng(3), 200)
+    cal = cb.ConformalIntervals(calibrator=cb.StdScaling()).fit(mean, y, std=std)
+    assert cal.guarantee(0.9).n == 100
+    assert cal.calibrator_.n_rows_ == 100
+    with pytest.raises(InputError, match="calibrator must be unfitted"):
+        cb.ConformalIntervals(calibrator=cb.StdScaling().fit(mean, y, std=std)).fit(mean, y, std=std)
+
+
+def test_clusters_count_once_whatever_their_rows():
+    rng = np.random.default_rng(0)
+    level, held = 0.8, []
+    for _ in range(300):
+        size = rng.choice([1, 40], 25)
+        # Large clusters are the easy ones: row by row they would make the intervals too narrow for a new cluster.
+        cluster = np.repeat(np.arange(25), size)
+        y = np.where(size == 40, 0.3, 1.0)[cluster] * (rng.normal(size=25)[cluster] + 0.3 * rng.normal(size=size.sum()))
+        cal = cb.ConformalIntervals(score="absolute").fit(np.zeros(len(y)), y, std=np.ones(len(y)), cluster=cluster)
+        high = cal.predict([0.0], [1.0]).interval(level)[1][0]
+        new = rng.choice([0.3, 1.0], 400) * (rng.normal(size=400) + 0.3 * rng.normal(size=400))
+        held.append(np.mean(np.abs(new) <= high))
+    said = cal.guarantee(level)
+    assert (said.n, said.unit, said.method) == (25, "clusters", "hierarchical conformal")
+    check_guarantee(said, held)
+    assert np.mean(held) < level + 0.06
+
+
+def test_clusters_of_one_row_are_rows():
+    mean, std, y = _skewed(np.random.default_rng(1), 50)
+    rows = cb.ConformalIntervals().fit(mean, y, std=std)
+    clusters = cb.ConformalIntervals().fit(mean, y, std=std, cluster=np.arange(50))
+    for level in (0.5, 0.8, 0.9):
+        np.testing.assert_array_equal(rows.predict(mean, std).interval(level), clusters.predict(mean, std).interval(level))
+
+
+def test_weights_that_stand_for_no_rows_promise_nothing():
+    mean, std, y = _skewed(np.random.default_rng(1), 20)
+    weight = np.full(20, 0.5)
+    assert cb.ConformalIntervals().fit(mean, y, std=std, sample_weight=2 * np.ones(20)).guarantee(0.8).n == 40
+    cal = cb.ConformalIntervals().fit(mean, y, std=std, sample_weight=weight)
+    assert cal.guarantee(0.8) is None
+    assert "no whole numbers" in cal.explain()
+
+
+def test_a_file_of_an_older_version_and_one_of_few_rows_load(tmp_path):
+    mean, std, y = _skewed(np.random.default_rng(1), 2)
+    cal = cb.ConformalIntervals().fit(np.stack([mean, mean], 1), np.stack([y, y], 1), std=np.stack([std, std], 1))
+    old = cb.ConformalIntervals().fit(np.stack([mean, mean], 1), np.stack([y, y], 1), std=np.stack([std, std], 1))
+    for name in ("calibrator_", "unit_", "n_rows_", "side", "symmetric", "bounds", "calibrator"):
+        del vars(old)[name]
+    whole = cb.load(cal.save(tmp_path / "new.calibrant")).predict(np.ones((3, 2)), np.ones((3, 2))).interval(0.5)
+    again = cb.load(old.save(tmp_path / "old.calibrant"))
+    np.testing.assert_array_equal(again.predict(np.ones((3, 2)), np.ones((3, 2))).interval(0.5), whole)
+    only = cb.ConformalIntervals(score="quantile", levels=(0.9,)).fit(np.zeros(30), np.linspace(-2, 2, 30), std=np.ones(30))
+    assert cb.load(only.save(tmp_path / "one_level.calibrant")).levels == (0.9,)

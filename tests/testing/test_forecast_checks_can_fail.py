@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.contracts import Guarantee
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
@@ -166,6 +167,13 @@ class TakesAnyStd(Honest):
         return super().fit(forecast, y, *more, std=std, sample_weight=sample_weight)
 
 
+class Promises(Honest):
+    """Says of intervals that hold about what they say for normal errors that they do for any."""
+
+    def _guarantee(self, level):
+        return Guarantee("marginal", "coverage", "new rows", "rows are exchangeable", n=self.n_rows_, least=level, most=level)
+
+
 BROKEN = {
     "output_is_valid": FitsAnother, "weights_are_repetition": IgnoresWeights, "row_order": LikesTheFirstRows, "fit_twice": Accumulates,
     "clone_and_parameters": Learned, "inputs_untouched": WritesToItsInput, "determinism": GlobalGenerator, "saving": ForgetsOnSaving,
@@ -173,6 +181,7 @@ BROKEN = {
     "sampling": SamplesAnew, "shorthand": KnowsNoPairs, "outputs_are_independent": MixesOutputs, "units": KnowsItsUnit,
     "few_rows": NeedsThreeRows, "constant_std": NeedsDistinctStd, "no_error": NeedsErrors, "wild_errors": CutsWildErrors,
     "coverage": Narrow, "bad_std": TakesAnyStd, "extreme_forecasts": RaisesToTheNinth, "extreme_weights": GrowsWithTheRows,
+    "promise": Promises,
 }  # fmt: skip
 
 

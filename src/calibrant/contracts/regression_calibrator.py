@@ -1,5 +1,6 @@
 """The template of a regression calibrator: the door, then one fit for each output."""
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -10,9 +11,10 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.tags import Tags
-from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
+from calibrant.errors import InputError, SparseDataWarning
+from calibrant.forecasts.forecast import Forecast, require_level
 from calibrant.forecasts.normal import require_order
 from calibrant.forecasts.outputs import join_outputs
 from calibrant.forecasts.read import ForecastRecord, read_forecast
@@ -40,6 +42,8 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     learns: ClassVar[tuple[str, ...]] = ()
     #: Names of the d outputs, where a frame said them in fit; older files have none.
     output_names_: list[str] | None = None
+    #: Calibration rows, by weight; older files do not say.
+    n_rows_: float | None = None
 
     @classmethod
     def _examples(cls) -> list["RegressionCalibrator"]:
@@ -79,12 +83,17 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         InputError
             For three positional arguments, which were (mean, std, y) once: nobody's outcomes are taken for standard deviations.
         """
+        return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight))
+
+    @staticmethod
+    def _read_to_fit(forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any) -> ForecastRecord:
+        """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the rows."""
         if more:
             raise InputError(
                 f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
                 "pass the standard deviations by name, std=."
             )
-        return self.fit_record(read_forecast(forecast, std, y, sample_weight=sample_weight))
+        return read_forecast(forecast, std, y, sample_weight=sample_weight)
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
@@ -93,6 +102,7 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
         self._check()
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
         self.output_names_ = record.names if record.several else None
+        self.n_rows_ = float(record.weights.sum())
         learned = [self._fit_output(output) for output in record.outputs()]
         self.status_: str = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
         for name in self.learns:
@@ -121,14 +131,31 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
             raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")
         require_order(record.names, "the forecast", self.output_names_, "the forecast of fit")
         columns = [
-            self._predict_output(forecast.column(j), **{name.rstrip("_"): self._of(name, j) for name in self.learns})
-            for j in range(max(self.n_outputs_, 1))
+            self._predict_rows(output, **{name.rstrip("_"): self._of(name, j) for name in self.learns})
+            for j, output in enumerate(record.outputs())
         ]
         return join_outputs(columns, forecast.shape)
 
+    def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:
+        """``_predict_output`` for methods that look at more of a row than its forecast."""
+        return self._predict_output(record.forecast, **learned)
+
+    def guarantee(self, level: float = 0.9) -> Guarantee | None:
+        """What the intervals of a level promise of new rows; None where nothing is.
+
+        .. versionadded:: 0.2
+        """
+        require_fitted(self, "n_outputs_")
+        require_level(level)
+        return self._guarantee(level)
+
+    def _guarantee(self, level: float) -> Guarantee | None:
+        return None
+
     def _of(self, name: str, j: int) -> Any:
         value = getattr(self, name)
-        return value[j] if self.n_outputs_ else value
+        # What an older file does not know yet is None for all outputs.
+        return value[j] if self.n_outputs_ and value is not None else value
 
 
 def _gathered(values: list[Any], n_outputs: int) -> Any:
@@ -142,8 +169,14 @@ def _(calibrator: RegressionCalibrator):
     d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
     if not held:
         return
-    if d and any(len(values) != d for values in (*held, calibrator.output_names_ or range(d))):
+    if d and any(len(values) != d for values in (*held, calibrator.output_names_ or range(d)) if values is not None):
         raise ValueError(f"it says {d} outputs and holds others")
     forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape((3, d) if d else 3), np.ones((3, d) if d else 3))
-    for values in (forecast.mean, forecast.std, *forecast.interval(0.8)):
+    for values in (forecast.mean, forecast.std):
         require_valid(values, forecast.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SparseDataWarning)
+        ends = forecast.interval(float(getattr(calibrator, "levels", (0.8,))[0]))
+    for values in ends:
+        # Of too few rows a conformal end is infinite, and rightly so.
+        require_valid(np.where(np.isinf(values), 0.0, values), forecast.shape)

@@ -10,7 +10,7 @@ from scipy import special
 
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "quadrature_moments", "require_finite", "require_positive_std"]
+__all__ = ["Forecast", "quadrature_moments", "require_finite", "require_level", "require_positive_std"]
 
 #: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
 LARGEST = 1e37
@@ -119,8 +119,7 @@ class Forecast(ABC):
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the central interval that holds Y with probability ``level``."""
-        if not (isinstance(level, float | int) and 0.0 < level < 1.0):
-            raise InputError(f"level must be between 0 and 1; got {level!r}; 0.9 is usual.")
+        require_level(level)
         ends = self._at(special.ndtri(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
         return ends[..., 0], ends[..., 1]
 
@@ -139,6 +138,12 @@ class Forecast(ABC):
         if y.ndim and y.shape != self.shape:
             raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")
         return np.broadcast_to(y, self.shape)
+
+
+def require_level(level: float) -> None:
+    """Raise InputError unless it is a number above 0 and below 1."""
+    if not (isinstance(level, float | int) and 0.0 < level < 1.0):
+        raise InputError(f"level must be between 0 and 1; got {level!r}; 0.9 is usual.")
 
 
 def require_finite(values: np.ndarray, name: str) -> None:

@@ -14,6 +14,7 @@ from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
 from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
 from calibrant.forecasts.parts import gather
+from calibrant.groups import Groups
 
 __all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
@@ -32,6 +33,7 @@ class ForecastRecord:
     kept : (n given,) mask of the rows kept, or None.
     names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
     cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not rows; or None.
+    group : which group each row is of, for methods that keep a promise in each of them; or None.
     """
 
     forecast: Forecast
@@ -40,6 +42,7 @@ class ForecastRecord:
     kept: np.ndarray | None = field(default=None, repr=False)
     names: list[str] | None = field(default=None, repr=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
+    group: Groups | None = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
 
@@ -98,10 +101,11 @@ class ForecastRecord:
 
     def take(self, rows: Any) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
-        y, weight, cluster = self.y, self.weight, self.cluster
+        y, weight, cluster, group = self.y, self.weight, self.cluster, self.group
         return replace(
             self, forecast=self.forecast.take(rows), kept=None, y=None if y is None else y[rows],
             weight=None if weight is None else weight[rows], cluster=None if cluster is None else cluster[rows],
+            group=None if group is None else replace(group, index=group.index[rows]),
         )  # fmt: skip
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":

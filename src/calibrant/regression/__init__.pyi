@@ -3,6 +3,7 @@ from calibrant.regression.gaussian_process_scale import GaussianProcessScale as 
 from calibrant.regression.identity import ForecastIdentity as ForecastIdentity
 from calibrant.regression.interval import IntervalCalibration as IntervalCalibration
 from calibrant.regression.isotonic_variance import IsotonicVariance as IsotonicVariance
+from calibrant.regression.mondrian import MondrianIntervals as MondrianIntervals
 from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
 from calibrant.regression.std_scaling import StdScaling as StdScaling
 from calibrant.regression.variance_binning import VarianceBinning as VarianceBinning

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
+from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.recalibrated import RecalibratedForecast
@@ -72,3 +73,11 @@ class IntervalCalibration(RegressionCalibrator):
 
     def _predict_output(self, forecast, knots, values, slopes):
         return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
+
+    def _guarantee(self, level):
+        if self.n_rows_ is None:
+            return None
+        return Guarantee(
+            "asymptotic", f"coverage of the {100 * level:g} % intervals", "new rows", "rows and their forecasts are independent draws",
+            n=self.n_rows_, least=level, most=level, method="consistent recalibration",
+        )  # fmt: skip

@@ -9,6 +9,7 @@ from calibrant.errors import InputError
 from calibrant.testing.check import same_bits, seeded, show_near
 from calibrant.testing.data import forecast_problems
 from calibrant.testing.extreme_cases import extreme_checks
+from calibrant.testing.promise_checks import check_promise
 from calibrant.testing.runs import fitted, near, numbers_of, predicted, valid
 
 __all__ = ["FORECAST_CHECKS"]
@@ -123,5 +124,6 @@ def check_bad_std(calibrator: Any) -> None:
 
 FORECAST_CHECKS = (
     check_sampling, check_shorthand, check_outputs_are_independent, check_units, check_few_rows, check_constant_std, check_no_error,
-    check_wild_errors, check_coverage, check_bad_std, *extreme_checks("regression calibrator", "forecasts", "weights"),
+    check_wild_errors, check_coverage, check_bad_std, check_promise,
+    *extreme_checks("regression calibrator", "forecasts", "weights"),
 )  # fmt: skip

@@ -1,0 +1,232 @@
+"""Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group, by order statistics of their own."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._support.estimators import clone
+from calibrant._support.options import require_count
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
+from calibrant.forecasts.forecast import Forecast
+from calibrant.forecasts.parts import gather
+from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import clustered, read_groups
+from calibrant.regression.conformal import ConformalIntervals
+
+__all__ = ["MondrianIntervals"]
+
+
+class MondrianIntervals(RegressionCalibrator):
+    r"""Conformal intervals that hold what they say in each bin of the predicted std, or in each group of rows.
+
+    .. math:: P(Y \in [l(X), h(X)] \mid X \in \text{bin } b) \ge \text{level} \quad \text{for each } b
+
+    Each bin has its own :class:`ConformalIntervals`, from its own rows. Bins of the std lie between order statistics of the calibration
+    rows' std; the rows at these edges are no scores, which leaves those of a bin exchangeable with new rows that fall into it.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    intervals : ConformalIntervals, optional
+        Unfitted: its copies are fitted. Default ``ConformalIntervals()``.
+    by : {"std", "groups"}
+        "groups": labels given to ``fit`` and ``predict``; those of ``predict`` must be among those of ``fit``.
+    n_bins : int, default 10
+        The most bins of the std.
+    least_rows : int, default 100
+        The fewest rows of a bin of the std: with fewer rows there are fewer bins.
+
+    Attributes
+    ----------
+    edges_ : (bins - 1,) the highest std of each bin but the last, or a list of these for d outputs; empty for groups
+    groups_ : names of the groups, in order, or None
+    intervals_ : list of the fitted intervals of each bin or group, or a list of these for d outputs
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : how many bins or groups there are.
+
+    See Also
+    --------
+    ConformalIntervals : one promise for all rows together, from all of them.
+    VarianceBinning : a std for each bin, no guarantee.
+
+    Notes
+    -----
+    Use it where some kinds of rows must not pay for others: a coverage that holds over all rows can be 99 % where the forecast is timid and
+    60 % where it is bold. The price is rows: a group with fewer than level / (1 - level) of them has infinite intervals, and says so.
+    The promise in bins of the std is exact where no two rows share a std; where many do, a bin ends at a shared one and the promise is
+    nearly so. ``guarantee(level).n`` is that of the smallest bin. Groups that overlap are no groups: cross them.
+
+    References
+    ----------
+    Vovk et al., "Algorithmic learning in a random world", 2005, section 4.5. Bostrom and Johansson, "Mondrian conformal regressors",
+    COPA 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import MondrianIntervals
+    >>> std = np.repeat([1.0, 2.0], 500)
+    >>> y = std**2 * np.random.default_rng(0).normal(size=1000)
+    >>> cal = MondrianIntervals(by="groups").fit(np.zeros(1000), y, std=std, groups=std)
+    >>> low, high = cal.predict([0.0, 0.0], [1.0, 2.0], groups=[1.0, 2.0]).interval(0.9)
+    >>> high.round(1).tolist()
+    [1.5, 6.3]
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution", label="Mondrian conformal intervals")
+    learns: ClassVar[tuple[str, ...]] = ("edges_", "intervals_")
+    edges_: Any
+    intervals_: Any
+    groups_: list[Any] | None
+
+    def __init__(
+        self, intervals: ConformalIntervals | None = None, *, by: Literal["std", "groups"] = "std", n_bins: int = 10, least_rows: int = 100
+    ) -> None:
+        self.intervals: ConformalIntervals | None = intervals
+        self.by: Literal["std", "groups"] = by
+        self.n_bins: int = n_bins
+        self.least_rows: int = least_rows
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(ConformalIntervals(score="absolute"), n_bins=3, least_rows=8)]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels that the intervals know, if they do not know all."""
+        return (ConformalIntervals() if self.intervals is None else self.intervals).levels
+
+    def _check(self):
+        self._option("by", "std", "groups")
+        require_count("n_bins", self.n_bins)
+        require_count("least_rows", self.least_rows, 2)
+        if self.intervals is not None and not isinstance(self.intervals, ConformalIntervals):
+            raise InputError(f"intervals must be ConformalIntervals(...); got {type(self.intervals).__name__}.")
+
+    def fit(
+        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        groups: Any = None, cluster: Any = None,
+    ) -> Self:  # fmt: skip
+        """Fit on held-out forecasts and what came true, as ``ConformalIntervals.fit`` does; with ``groups`` where they are by groups.
+
+        Parameters
+        ----------
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        y : outcomes, of the shape of the forecast
+        std : as the means, optional
+        sample_weight : (n,), optional
+            Weight 2 means the row twice, weight 0 no row.
+        groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups; for ``by="groups"``
+        cluster : (n,) labels, optional
+            Rows of one cluster count as one.
+
+        Returns
+        -------
+        self
+        """
+        record = clustered(self._read_to_fit(forecast, y, more, std, sample_weight), cluster)
+        return self.fit_record(record if groups is None else replace(record, group=read_groups(groups, record)))
+
+    def fit_record(self, record: ForecastRecord) -> Self:
+        """``fit`` on a record that has been read already, and carries its groups."""
+        self._require_groups(record)
+        self.groups_ = None if record.group is None or self.by == "std" else record.group.names.tolist()
+        return super().fit_record(record)
+
+    def predict(self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None) -> Forecast:
+        """The forecasts with intervals of each row's bin, or group: ``predict(forecast)``, or ``predict(mean, std)``.
+
+        Parameters
+        ----------
+        forecast, std : as in fit
+        groups : labels of the rows, for ``by="groups"``
+
+        Returns
+        -------
+        Forecast
+        """
+        record = read_forecast(forecast, std)
+        return self.predict_record(record if groups is None else replace(record, group=read_groups(groups, record)))
+
+    def _require_groups(self, record):
+        if (record.group is None) == (self.by == "groups"):
+            said = "needed" if self.by == "groups" else "not used"
+            raise InputError(f'groups are {said} with by="{self.by}"; pass groups= to fit and predict of by="groups", and of it alone.')
+
+    def _fit_output(self, record):
+        template = ConformalIntervals() if self.intervals is None else self.intervals
+        edges, kept = (np.zeros(0), np.ones(len(record), dtype=bool)) if self.by == "groups" else self._edges(record)
+        index = self._index(record, edges)
+        count = len(edges) + 1 if self.groups_ is None else len(self.groups_)
+        fitted = [clone(template).fit_record(record.take((index == k) & kept)) for k in range(count)]
+        what = "groups" if self.by == "groups" else "bins of the std"
+        return {"edges_": edges, "intervals_": fitted, "status": f"{count} {what}"}
+
+    def _edges(self, record):
+        """(highest std of each bin but the last, which rows are scores)."""
+        std, inverse = np.unique(record.std, return_inverse=True)
+        each = np.bincount(inverse, weights=record.weights)
+        mass = np.cumsum(each)
+        size = max(mass[-1] / self.n_bins, float(self.least_rows)) * (1.0 - 1e-12)
+        at: list[int] = []
+        while mass[-1] >= (mass[at[-1]] if at else 0.0) + size:
+            k = int(np.searchsorted(mass, (mass[at[-1]] if at else 0.0) + size))
+            if mass[-1] - mass[k] < size:
+                break
+            at.append(k)
+        alone = np.isin(np.arange(len(std)), at) & (each <= 1.0)
+        return std[at], ~alone[inverse]
+
+    def _index(self, record, edges):
+        """The bin of each row."""
+        if self.groups_ is None:
+            return np.searchsorted(edges, record.std, side="left")
+        known = dict(zip(self.groups_, range(len(self.groups_)), strict=True))
+        names = record.group.names.tolist()
+        strange = [name for name in names if name not in known]
+        if strange:
+            raise InputError(f"groups must be among those of fit; got {strange[:3]!r}; intervals of another group have no scores.")
+        return np.array([known[name] for name in names])[record.group.index]
+
+    def predict_record(self, record: ForecastRecord) -> Forecast:
+        """``predict`` for the forecasts of a record that has been read already, and carries its groups."""
+        self._require_groups(record)
+        return super().predict_record(record)
+
+    def _predict_rows(self, record, edges, intervals):
+        index = self._index(record, np.asarray(edges))
+        rows = [np.flatnonzero(index == k) for k in range(len(intervals))]
+        found = [(cal.predict(record.forecast.take(r)), r) for cal, r in zip(intervals, rows, strict=True) if len(r)]
+        return gather([forecast for forecast, _ in found], [r for _, r in found])
+
+    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
+        return self._predict_rows(ForecastRecord(forecast), **learned)
+
+    def _fitted(self) -> Iterator[ConformalIntervals]:
+        for one in self.intervals_:
+            yield from one if isinstance(one, list) else [one]
+
+    def _guarantee(self, level):
+        each = [cal.guarantee(level) for cal in self._fitted()]
+        known = [said for said in each if said is not None]
+        if len(known) < len(each) or (self.by == "std" and known[0].unit == "clusters"):
+            return None
+        fewest: Guarantee = min(known, key=lambda said: said.n)
+        return replace(
+            fewest, over=f"{fewest.over} of each {'group' if self.by == 'groups' else 'bin of the std'}", method="Mondrian conformal"
+        )
+
+    def explain(self, level: float = 0.9) -> str:
+        """What is promised of the intervals of a level, or why nothing is."""
+        said = self.guarantee(level)
+        if said is not None:
+            return str(said)
+        return "nothing is promised: weights are no whole numbers, or bins of the std were cut through clusters"

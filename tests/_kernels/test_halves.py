@@ -1,0 +1,27 @@
+"""Halves that do not depend on how rows are written."""
+
+import numpy as np
+
+from calibrant._kernels.halves import halves
+
+
+def test_repeated_rows_and_weights_are_the_same_rows_in_any_order():
+    rng = np.random.default_rng(0)
+    keys, weight = rng.normal(size=(20, 2)), rng.integers(1, 5, 20).astype(float)
+    first, second = halves(keys, weight)
+    np.testing.assert_array_equal(first + second, weight)
+    assert first.sum() == weight.sum() // 2
+    order = rng.permutation(20)
+    np.testing.assert_array_equal(halves(keys[order], weight[order])[0], first[order])
+    row = np.repeat(np.arange(20), weight.astype(int))
+    each = halves(keys[row], np.ones(len(row)))[0]
+    np.testing.assert_array_equal(np.bincount(row, weights=each), first)
+
+
+def test_clusters_and_rows_of_broken_weight_stay_whole():
+    rng = np.random.default_rng(0)
+    keys, cluster = rng.normal(size=(40, 1)), np.repeat(np.arange(8), 5)
+    first, _ = halves(keys, np.ones(40), cluster)
+    assert sorted(first.reshape(8, 5).sum(axis=1).tolist()) == [0.0] * 4 + [5.0] * 4
+    broken = np.full(40, 0.5)
+    assert sorted(halves(keys, broken)[0].tolist()) == [0.0] * 20 + [0.5] * 20
