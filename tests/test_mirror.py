@@ -21,6 +21,7 @@ MIRRORED = (
     "folds",
     "models",
     "decisions",
+    "export",
 )
 
 

@@ -1,0 +1,99 @@
+"""Run a calibrator exported by ``calibrant.export.to_json``, one row at a time: a reference reader in plain Python, to translate from.
+
+python read_expression.py calibrator.json 0.7 0.2 0.1
+"""
+
+import json
+import math
+import sys
+from bisect import bisect_left, bisect_right
+
+
+def run(exported, row):
+    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits (of a map: [score])."""
+    if (exported["format"], exported["schema"]) != ("calibrant expression", 1):
+        raise ValueError("not an expression of schema 1")
+    values = []
+    for node in exported["nodes"]:
+        values.append(compute(node, [values[j] for j in node["of"]], row))
+    return values[-1]
+
+
+def compute(node, operands, row):
+    op, width = node["op"], node["width"]
+    x = operands[0] if operands else row
+    if op in ENTRYWISE:
+        return [ENTRYWISE[op](*[each[k if len(each) > 1 else 0] for each in operands]) for k in range(width)]
+    if op == "input":
+        return row
+    if op == "constant":
+        return node["values"]
+    if op == "matrix":
+        return [b + sum(a * t for a, t in zip(line, x, strict=True)) for line, b in zip(node["matrix"], node["shift"], strict=True)]
+    if op == "clip":
+        high = math.inf if node["high"] is None else node["high"]
+        return [min(max(t, node["low"]), high) for t in x]
+    if op == "interpolate":
+        return [line(t, node["knots"], node["values"], node["before"], node["after"]) for t in x]
+    if op == "step":
+        count = bisect_right if node["closed"] else bisect_left
+        return [node["values"][count(node["edges"], t)] for t in x]
+    if op == "sum":
+        return [math.fsum(x)]
+    if op == "max":
+        return [max(x)]
+    if op == "argmax":
+        return [x.index(max(x))]
+    if op == "gather":
+        return node["table"][int(x[0])]
+    if op == "column":
+        return [x[node["index"]]]
+    if op == "join":
+        return [t for each in operands for t in each]
+    if op == "softmax":
+        parts = [math.exp(t - max(x)) for t in x]
+        return [t / math.fsum(parts) for t in parts]
+    if op == "log_softmax":
+        total = math.log(math.fsum(math.exp(t - max(x)) for t in x))
+        return [t - max(x) - total for t in x]
+    if op == "log_probabilities":
+        return log_probabilities(x)
+    raise ValueError(f"unknown primitive {op}")
+
+
+def sigmoid(t):
+    return 1.0 / (1.0 + math.exp(-t)) if t > -700.0 else 0.0
+
+
+ENTRYWISE = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "exp": math.exp,
+    "log": math.log,
+    "sigmoid": sigmoid,
+    "where": lambda x, y, z: y if x != 0.0 else z,
+}
+
+
+def line(t, knots, values, before, after):
+    i = bisect_right(knots, t)
+    if i == 0:
+        return values[0] + before * (t - knots[0])
+    if i == len(knots):
+        return values[-1] + after * (t - knots[-1])
+    return values[i - 1] + (values[i] - values[i - 1]) * ((t - knots[i - 1]) / (knots[i] - knots[i - 1]))
+
+
+def log_probabilities(x):
+    top = x.index(max(x))
+    least = min([1e-12] + [t for t in x if t > 0.0])
+    out = [math.log(t if t > 0.0 else least) for t in x]
+    out[top] = -math.log1p(math.fsum(t for k, t in enumerate(x) if k != top) / x[top])
+    return out
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:
+        print(run(json.load(file), [float(t) for t in sys.argv[2:]]))

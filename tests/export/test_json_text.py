@@ -1,0 +1,50 @@
+"""The reference reader of docs/examples gives what predict gives, for everything that can be exported."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.contracts.expression import PRIMITIVES
+from calibrant.errors import InputError
+from calibrant.export import to_json
+
+READER = Path(__file__).parents[2] / "docs" / "examples" / "read_expression.py"
+
+
+@pytest.fixture(scope="module")
+def reader():
+    spec = importlib.util.spec_from_file_location("read_expression", READER)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reader_gives_what_predict_gives(cases, reader):
+    used = set()
+    for case in cases:
+        exported = json.loads(to_json(case.fitted))
+        used |= {node["op"] for node in exported["nodes"]}
+        out = np.array([reader.run(exported, row) for row in case.rows.tolist()])
+        assert np.abs(out - case.expected).max() < 1e-12, case.name
+    assert used | {"max"} >= set(PRIMITIVES), "a primitive that nothing uses, or no case for it"
+
+
+def test_the_reader_is_short():
+    assert len(READER.read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_the_head_says_what_goes_in():
+    cal = cb.TemperatureScaling(classes=["no", "yes"]).fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["no", "yes", "yes"])
+    exported = json.loads(to_json(cal))
+    assert {k: v for k, v in exported.items() if k != "nodes"} == {
+        "format": "calibrant expression", "schema": 1, "method": "TemperatureScaling", "inputs": "probability", "classes": ["no", "yes"],
+    }  # fmt: skip
+
+
+def test_other_objects_are_refused():
+    with pytest.raises(InputError, match="only fitted calibrators of classes and maps are exported; got dict"):
+        to_json({})
