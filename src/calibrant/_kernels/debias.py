@@ -4,9 +4,11 @@ The gaps observed in the bins are scaled by t >= 0; for each t the error is simu
 this sample added. The interval holds the t for which the error observed is not surprising; its centre is the t for which it is the median.
 """
 
+from typing import Any
+
 import numpy as np
 
-from calibrant._kernels.intervals import unseen_share
+from calibrant._kernels.intervals import normal_quantile, unseen_share
 from calibrant._kernels.null_draws import null_generator
 
 __all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
@@ -15,8 +17,10 @@ __all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
 NULL_DRAWS = 400
 
 
-def binned_errors(weight, gap, norm):
-    """Errors over the last axis from the weight and the summed gap of each bin; norm is 1, 2 (root mean square) or "max"."""
+def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
+    """Errors over the last axis from the weight and the summed gap of each bin; norm is 1, 2 (root mean square), "max", or a function."""
+    if callable(norm):
+        return norm(weight, gap)
     gap = np.abs(gap)
     whole = weight.sum(axis=-1)
     whole = np.where(whole > 0, whole, np.nan)
@@ -28,12 +32,13 @@ def binned_errors(weight, gap, norm):
     return mean_gap.max(axis=-1)
 
 
-def inverted_limits(totals, draws, norm, level, even=False, n=None):
+def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     """(estimate, low, high) from sums and their bootstrap resamples.
 
     ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over
     sets; ``even`` takes the bins of a set that hold rows as of one weight. With ``n`` rows, the low end is 0 where calibrated scores show
-    as much, and the high end that of outcomes of which some are others, as many as n rows may fail to show, at least.
+    as much, and the high end that of outcomes of which some are others, as many as n rows may fail to show, at least. No limit is above
+    ``most``.
     """
     weight, gap = totals[..., 0], totals[..., 1] - totals[..., 2]
     noise = (draws[..., 1] - draws[..., 2] - gap) * _inflation(totals, draws)
@@ -47,7 +52,7 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None):
         return binned_errors(drawn_weight, (gaps + noise) / mass, norm).mean(axis=-1)
 
     def error(gaps):
-        return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), 1.0)
+        return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), most)
 
     observed = float(binned_errors(each, gap / mass, norm).mean(axis=-1))
     found = _inverted(error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
@@ -68,28 +73,38 @@ def _null_gaps(totals):
     return score - weight * hits / rows
 
 
-def gap_limits(weight, gap, noise, level, most):
-    """(estimate, low, high) of the mean over sets of the weighted mean absolute gap, ``binned_errors(weight, gap, 1)``.
+def gap_limits(weight, gap, noise, level, most, of_gaps, n):
+    """(estimate, low, high) of ``of_gaps(weight, gap)``, an error from gaps with any leading axes, of ``n`` rows.
 
     ``weight`` (bins,); ``gap`` (sets, bins), the summed gaps; ``noise`` (draws, sets, bins), how they vary around their mean; no limit is
     above ``most``.
     """
+    each = max(n / gap.shape[-1], 2.0)
+    noise = noise * (np.sqrt(each / (each - 1.0)) * normal_quantile(level, each - 1.0) / normal_quantile(level))
 
     def drawn(gaps):
-        return binned_errors(weight, gaps + noise, 1).mean(axis=-1)
+        return of_gaps(weight, gaps + noise)
 
     def error(gaps):
-        return min(float(binned_errors(weight, gaps, 1).mean(axis=-1)), most)
+        return min(float(of_gaps(weight, gaps)), most)
 
     shape = weight * shrunken_gaps(gap, np.broadcast_to(weight, gap.shape), noise.var(axis=0))
-    return _inverted(error, drawn, error(gap), shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+    # Noise moves the levels of one bin together, so that gaps of one sign are the largest that it can hide.
+    plain_shape = (-1.0 if gap.sum() < 0.0 else 1.0) * noise.std(axis=0)
+    return _inverted(error, drawn, error(gap), shape, plain_shape, level, together=len(gap) > 1 and gap.shape[-1] == 1)
 
 
-def _inverted(error, drawn, observed, shape, plain_shape, level):
-    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise would show."""
+def _inverted(error, drawn, observed, shape, plain_shape, level, together=False):
+    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise would show.
 
-    def simulated(t, quantile):
+    ``together``: the gaps of the shape seen do not vary apart from each other, so that what may be chance may have the plain shape too.
+    """
+
+    def simulated(t, quantile, shape=shape):
         return np.quantile(drawn(t * shape), quantile, method="weibull")
+
+    def largest(shape):
+        return error(shape * _crossing(lambda t: simulated(t, tail, shape), max(observed, null_median)))
 
     tail = 0.5 - 0.5 * level
     null_median = simulated(0.0, 0.5)
@@ -98,8 +113,11 @@ def _inverted(error, drawn, observed, shape, plain_shape, level):
     if observed < null_median:
         # Less error than a calibrated model is expected to show: the gaps say nothing of the shape, and no limit tighter than
         # that of a typical calibrated sample is claimed.
-        shape = plain_shape
-    high = error(shape * _crossing(lambda t: simulated(t, tail), max(observed, null_median)))
+        high = largest(plain_shape)
+    elif together and observed < simulated(0.0, 1.0 - tail):
+        high = max(largest(shape), largest(plain_shape))
+    else:
+        high = largest(shape)
     return estimate, low, max(high, estimate)
 
 

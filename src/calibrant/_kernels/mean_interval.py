@@ -17,6 +17,8 @@ __all__ = ["limits_within", "mean_limits", "powers", "ratio_limits", "unseen_end
 
 #: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
 STRAIGHT = 1e-3
+#: How far beyond the largest losses seen the unseen one of an open range is, for each unit of the skewness: from once to three times.
+STRETCH = 1.5
 #: Variances this small beside the square of the mean are rounding.
 ROUNDING = 1e-13
 
@@ -48,8 +50,11 @@ def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], ki
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.maximum(second - mean * mean, 0.0)
         cube = third - 3.0 * mean * variance - mean**3
-    tail = np.divide(cube, variance, out=np.zeros_like(mean), where=np.isfinite(cube) & (variance > ROUNDING * second))
-    return mean - away, mean + np.maximum(away, tail)
+        seen = np.isfinite(cube) & (variance > ROUNDING * second)
+        tail = np.divide(cube, variance, out=np.zeros_like(mean), where=seen)
+        skew = np.divide(tail, np.sqrt(variance), out=np.zeros_like(mean), where=seen)
+    # About the largest loss seen, were it alone large; the larger one still to come is up to three times as far.
+    return mean - away, mean + np.maximum(away, tail * np.clip(STRETCH * skew, 1.0, 3.0))
 
 
 def limits_within(
@@ -78,7 +83,7 @@ def ratio_limits(bounds: tuple[float, float], value: np.ndarray, totals: np.ndar
     return np.maximum(value - wide * (value - low), bounds[0]), np.minimum(value + wide * (high - value), bounds[1])
 
 
-def mean_limits(n, sums, below, above, level):
+def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tuple[Any, Any]:
     """(low, high) of a mean of n rows, arrays with any leading axes; ``sums`` of the loss, its square and its cube on the last axis.
 
     ``below`` and ``above`` are the losses of the unseen row at either end; one on the wrong side of the mean is not counted.

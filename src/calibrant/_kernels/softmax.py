@@ -1,5 +1,7 @@
 """Softmax, its logarithm, and the logarithm of probabilities that may hold exact zeros."""
 
+from typing import Any
+
 import numpy as np
 
 __all__ = [
@@ -108,7 +110,7 @@ def log_probabilities(P: np.ndarray) -> np.ndarray:
     return out
 
 
-def log_odds(p):
+def log_odds(p: Any) -> Any:
     """Logit of p in [0, 1], finite: p is kept at least 1e-12 from 0, and at least 2**-53 from 1."""
     p = np.clip(p, ZERO_FLOOR, 1.0 - 2.0**-53)
     return np.log(p) - np.log1p(-p)

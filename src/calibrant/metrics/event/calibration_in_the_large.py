@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.logistic_limits import shift_limits
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
+from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval
 from calibrant.errors import warn
@@ -44,8 +45,9 @@ class CalibrationInTheLarge(PairMetric):
     -----
     0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. Clinical reports that follow Van
     Calster et al., and R's CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an offset. nan
-    where all outcomes are alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval is Wald's
-    with the sandwich variance. It is no score, so never select a model by it.
+    where all outcomes are alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval inverts the
+    tails of the number of hits (by a saddlepoint; exact for equal scores), stretched to the sandwich variance; Wald's from 1,000 rows of
+    either outcome on. It is no score, so never select a model by it.
 
     References
     ----------
@@ -86,11 +88,11 @@ class CalibrationInTheLarge(PairMetric):
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        n, found = float(record.weights.sum()), _found(*target_pair(record, self.target), record.weights)
+        (score, hit), weight = target_pair(record, self.target), record.weights
+        n, found = float(weight.sum()), _found(score, hit, weight)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
-        low, high = normal_interval(found[0], found[1], level)
-        return Interval(float(found[0]), float(low), float(high), level, "analytic", n)
+        return Interval.holding(found[0], shift_limits(log_odds(score), hit, weight, *found, level), level, "analytic", n)
 
 
 def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):

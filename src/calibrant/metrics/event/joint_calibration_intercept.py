@@ -31,7 +31,7 @@ class JointCalibrationIntercept(CalibrationSlope):
     It is "Intercept" in R's ``rms::val.prob``, and what is needed to recalibrate: :math:`a + b\,\mathrm{logit}\, s`. It says how far off a
     risk of one half is, and does not say alone whether risks are too high: where the slope is under 1 and events are rare it is
     negative for a model that is right on the whole. nan where the likelihood has no finite maximum: all outcomes alike, or a score that
-    separates them. Its interval is Wald's with the sandwich variance. It is no score, so never select a model by it.
+    separates them. Its interval is that of ``calibration_slope``. It is no score, so never select a model by it.
 
     References
     ----------

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calibrant._kernels.intervals import normal_interval
+import numpy as np
+
+from calibrant._kernels.logistic_limits import profile_limits
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
+from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.metrics.pair import PairMetric, target_pair
@@ -38,8 +41,9 @@ class CalibrationSlope(PairMetric):
     Notes
     -----
     1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_in_the_large``, as clinical reports
-    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them. Its interval is Wald's with
-    the sandwich variance. It is no score, so never select a model by it.
+    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them. Its interval is of
+    the modified likelihood root (few events, sure scores), stretched where the sandwich variance is larger than the model's; Wald's from
+    1,000 rows of either outcome on. It is no score, so never select a model by it.
 
     References
     ----------
@@ -83,12 +87,13 @@ class CalibrationSlope(PairMetric):
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        n, found = float(record.weights.sum()), slope_and_intercept(*target_pair(record, self.target), record.weights)
+        (score, hit), weight = target_pair(record, self.target), record.weights
+        n, found = float(weight.sum()), slope_and_intercept(score, hit, weight)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
-        value = float(found[0][self._place])
-        low, high = normal_interval(value, found[1][self._place, self._place], level)
-        return Interval(value, float(low), float(high), level, "analytic", n)
+        odds = log_odds(score)
+        limits = profile_limits(np.column_stack([odds, np.ones(len(odds))]), hit, weight, *found, self._place, level)
+        return Interval.holding(found[0][self._place], limits, level, "analytic", n)
 
 
 calibration_slope: CalibrationSlope = CalibrationSlope()

@@ -43,8 +43,8 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
     be perfect for a std drawn at random. Biased upward in small samples: a perfect normal model has about sqrt(N / (pi n)), so look at
     ``null`` beside it, and do not select models by it (a constant std equal to the overall error has ENCE 0): see c_v beside it.
     ``.interval`` is freed of the bias (method "debiased"): its ``value`` is the error that with this sample's noise would show as the
-    one seen, ``plain`` the number above. With heavy-tailed errors and less than 100 rows a bin such intervals hold the truth 80 to 90
-    times of 100.
+    one seen, ``plain`` the number above. Each bin counts a row more, of a large error, so that outliers which
+    happen to be missing are not read as miscalibration.
 
     References
     ----------

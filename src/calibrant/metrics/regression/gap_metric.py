@@ -39,13 +39,15 @@ class GapMetric(RegressionMetric):
         """Totals as the sums of the bins."""
         return totals
 
-    def _finalise(self, totals):
-        weight, gap = self._gaps(self._bins(totals))
+    def _error(self, weight, gap):
+        """The value from the weight (..., bins) and the summed gaps (..., sets, bins): the mean absolute gap, averaged over the sets."""
         return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
 
+    def _finalise(self, totals):
+        return self._error(*self._gaps(self._bins(totals)))
+
     def _resampled(self, record, n_resamples, random_state):
-        weight, gap = self._gaps(self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state))
-        return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
+        return self._error(*self._gaps(self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state)))
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "debiased"):
@@ -54,5 +56,6 @@ class GapMetric(RegressionMetric):
         sums = self._bins(totals)
         weight, gap = self._gaps(sums)
         noise = self._gaps(self._draws(record, sums, n_resamples, random_state))[1]
-        value, low, high = gap_limits(weight, gap, noise - noise.mean(axis=0), level, self.range[1])
-        return Interval.holding(value, (low, high), level, "debiased", float(record.weights.sum()), float(self._finalise(totals)))
+        n = float(record.weights.sum())
+        value, low, high = gap_limits(weight, gap, noise - noise.mean(axis=0), level, self.range[1], self._error, n)
+        return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))

@@ -28,13 +28,13 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError):
 
     See Also
     --------
-    interval_calibration_error : the mean gap, with an interval freed of bias.
+    interval_calibration_error : the mean gap.
     interval_curve : the curve.
 
     Notes
     -----
     uncertainty-toolbox's number of that name, exact where the curve crosses the diagonal between two levels. Biased upward in small
-    samples; its bootstrap interval is, too.
+    samples; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
 
     Examples
     --------

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant.errors import InputError
 from calibrant.metrics.regression.interval_calibration_error import IntervalCalibrationError
 
 __all__ = ["RootMeanSquareIntervalCalibrationError", "root_mean_square_interval_calibration_error"]
@@ -28,12 +27,13 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
 
     See Also
     --------
-    interval_calibration_error : the mean gap, with an interval freed of bias.
+    interval_calibration_error : the mean gap.
     miscalibration_area : the area.
 
     Notes
     -----
-    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples; its bootstrap interval is, too.
+    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples; ``.interval``
+    is freed of that (method "debiased"), and ``plain`` in it is the number above.
 
     Examples
     --------
@@ -48,18 +48,9 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
         """The value from the gap at each level, (..., L)."""
         return np.sqrt(np.mean(gap * gap, axis=-1))
 
-    def _finalise(self, totals):
-        weight, gap = self._gaps(self._bins(totals))
-        weight = np.where(weight > 0.0, weight, np.nan)
-        return self._combined((gap / weight[..., None, :])[..., 0])
-
-    def _resampled(self, record, n_resamples, random_state):
-        return self._finalise(self._draws(record, self._all_totals(record), n_resamples, random_state))
-
-    def _interval(self, record, level, method, n_resamples, random_state):
-        if method == "debiased":
-            raise InputError(f'{self.name} has no "debiased" interval, which is of the mean gap; use method="bootstrap" or "bca".')
-        return super()._interval(record, level, "bootstrap" if method == "auto" else method, n_resamples, random_state)
+    def _error(self, weight, gap):
+        whole = np.where(weight > 0.0, weight, np.nan)
+        return self._combined((gap / whole[..., None, :])[..., 0])
 
 
 root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationError = RootMeanSquareIntervalCalibrationError()

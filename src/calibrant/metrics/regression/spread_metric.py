@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.mean_interval import powers, unseen_ends
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant._support.options import require_count
 from calibrant.errors import InputError
@@ -52,14 +53,19 @@ class SpreadMetric(GapMetric):
 
     @abstractmethod
     def _columns(self, record) -> list[np.ndarray]:
-        """What is summed in each bin, besides the weight."""
+        """What is summed in each bin, besides the weight; the last rises with the squared error."""
 
     def _sums(self, record, index, n_groups):
         return grouped_sums(index, n_groups, self._columns(record), record.weight)
 
     def _draws(self, record, sums, n_resamples, random_state):
-        columns = [(self._bin(record), self._columns(record))]
-        return resampled_sums(columns, len(sums), record.weights, n_resamples, random_state)[:, 0]
+        group, columns, weight = self._bin(record), self._columns(record), record.weights
+        draws = resampled_sums([(group, columns)], len(sums), weight, n_resamples, random_state)[:, 0]
+        # In each bin a row not seen yet is drawn as often as any, as the bin's mean but for as large an error as those seen let expect.
+        powered = grouped_sums(group, len(sums), powers(np.square(record.error)), weight)
+        row = sums / sums[:, :1]
+        row[:, -1] += unseen_ends(powered[:, 0], powered[:, 1:], (0.0, np.inf))[1] - powered[:, 1] / powered[:, 0]
+        return draws + np.random.default_rng([random_state, 1]).poisson(1.0, draws.shape[:2])[..., None] * row
 
     def _cell(self, record):
         cell = np.floor(np.log2(record.std) * self.cells).astype(np.int64) + OCTAVES * self.cells

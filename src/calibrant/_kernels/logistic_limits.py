@@ -1,0 +1,113 @@
+"""Limits of one coefficient of a logistic recalibration, of higher order: by the modified likelihood root.
+
+The log-odds of the outcome are linear in the coefficients, so that the distribution of a coefficient's sufficient statistic given those of
+the others is known to third order from the likelihood alone: its quantile is r + log(u / r) / r, r the signed root of the likelihood ratio
+and u Wald's statistic on the canonical scale. Few events, or scores that are sure of nearly all rows, leave Wald's own interval far off;
+with very many of either outcome it is the same, and is taken.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from scipy.optimize import brentq
+
+from calibrant._kernels.intervals import FEW, normal_interval, normal_quantile
+from calibrant._kernels.logistic import sigmoid
+
+__all__ = ["profile_limits", "shift_limits"]
+
+#: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought, in standard errors.
+STEPS, FARTHEST = 100, 2.0**40
+#: From so many rows of the rarer outcome on the normal distribution serves.
+MANY = 1000.0
+
+
+def shift_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, value: float, variance: float, level: float) -> tuple[float, float]:
+    """(low, high) of the shift of the log-odds of which ``value`` is the estimate and ``variance`` its sandwich variance.
+
+    The sum of the hits is sufficient and a whole number. Where the odds leave fewer than ten rows' worth of doubt its tail takes in the
+    number seen, as Clopper and Pearson's interval of a rate does; else half of it.
+    """
+    if _plenty(hit, weight):
+        return normal_interval(value, variance, level)
+    best, p = _log_likelihood(odds + value, hit, weight), sigmoid(odds + value)
+    information = float(weight @ (p * (1.0 - p)))
+    few = information < FEW
+
+    def root(shift: float) -> float:
+        r = np.sqrt(max(2.0 * (best - _log_likelihood(odds + shift, hit, weight)), 1e-12))
+        t = abs(shift - value)
+        return _modified(r, (-np.expm1(-t) if few else 2.0 * np.sinh(min(0.5 * t, 300.0))) * np.sqrt(information))
+
+    dispersion = variance * information
+    return _ends(root, value, 1.0 / np.sqrt(information), max(dispersion, 1.0) if few else dispersion, level)
+
+
+def profile_limits(
+    design: np.ndarray, hit: np.ndarray, weight: np.ndarray, theta: np.ndarray, covariance: np.ndarray, place: int, level: float
+) -> tuple[float, float]:
+    """(low, high) of coefficient ``place`` of two, ``theta`` the estimates on ``design`` (n, 2), ``covariance`` their sandwich variance."""
+    if _plenty(hit, weight):
+        return normal_interval(float(theta[place]), covariance[place, place], level)
+    own, other = design[:, place], design[:, 1 - place]
+    best = _log_likelihood(design @ theta, hit, weight)
+    p = sigmoid(design @ theta)
+    information = (design * (weight * p * (1.0 - p))[:, None]).T @ design
+    whole = np.linalg.det(information)
+    spread = information[1 - place, 1 - place] / whole
+    # How the other coefficient follows, to first order.
+    start, slope = float(theta[1 - place]), information[0, 1] / information[1 - place, 1 - place]
+
+    def root(value: float) -> float:
+        rest, curvature = _restricted(own * value, other, hit, weight, start - (value - theta[place]) * slope)
+        r = np.sqrt(max(2.0 * (best - _log_likelihood(own * value + other * rest, hit, weight)), 1e-12))
+        return _modified(r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300)))
+
+    return _ends(root, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
+
+
+def _plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
+    return min(float(weight @ hit), float(weight @ (1.0 - hit))) >= MANY
+
+
+def _ends(root: Callable[[float], float], value: float, unit: float, dispersion: float, level: float) -> tuple[float, float]:
+    """Where the root is the normal quantile on either side; the distances are stretched to the variance that the rows show."""
+    z, ends = normal_quantile(level), []
+    for side in (-1.0, 1.0):
+        far = unit
+        while far < FARTHEST * unit and root(value + side * far) < z:
+            far *= 2.0
+        within = partial(_excess, root, value, side, z)
+        found = brentq(within, 1e-3 * unit, far, xtol=1e-9 * unit) if within(far) > 0.0 else np.inf
+        ends.append(value + side * found * np.sqrt(dispersion))
+    return float(ends[0]), float(ends[1])
+
+
+def _excess(root: Callable[[float], float], value: float, side: float, z: float, away: float) -> float:
+    return root(value + side * away) - z
+
+
+def _modified(r: float, u: float) -> float:
+    return r + np.log(max(u, 1e-300) / r) / r
+
+
+def _log_likelihood(z: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
+    return float(weight @ (hit * z - np.logaddexp(0.0, z)))
+
+
+def _restricted(offset: np.ndarray, column: np.ndarray, hit: np.ndarray, weight: np.ndarray, start: float) -> tuple[float, float]:
+    """(coefficient of the column beside the offset, curvature of the likelihood there): Newton's steps, halved inside a bracket."""
+    low, high, at = -np.inf, np.inf, start
+    for _ in range(STEPS):
+        p = sigmoid(offset + at * column)
+        gradient, curvature = float((weight * (hit - p)) @ column), float((weight * p * (1.0 - p)) @ (column * column))
+        low, high = (at, high) if gradient > 0.0 else (low, at)
+        step = gradient / curvature if curvature > 0.0 else np.copysign(1.0 + abs(at), gradient)
+        to = at + float(np.clip(step, -5.0 - abs(at), 5.0 + abs(at)))
+        if not low <= to <= high:
+            to = 0.5 * (low + high)
+        if abs(to - at) <= 1e-9 * (1.0 + abs(at)):
+            return to, curvature
+        at = to
+    return at, curvature
