@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from calibrant import metrics
 from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
 from calibrant._kernels.loess import loess_matrix
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
@@ -68,15 +69,17 @@ def kitti():
 
 def ours(p, y, at):
     """Our values under the names of ``against_r.R``; ``at`` (k,) are the scores at which curves are compared."""
-    slope, joint = metrics.calibration_slope.interval(y, p), metrics.joint_calibration_intercept.interval(y, p)
-    offset = metrics.calibration_in_the_large.interval(y, p)
+    slope, joint, offset = (
+        f(y, p) for f in (metrics.calibration_slope, metrics.joint_calibration_intercept, metrics.calibration_in_the_large)
+    )
+    lows = _wald_lows(p, y)
     ratio = metrics.observed_expected_ratio.interval(y, p)
     out = {
         "oe": ratio.value, "oe_low": ratio.low, "oe_high": ratio.high, "brier": metrics.event_brier_score(y, p),
         "d2_brier": metrics.d2_brier(y, p), "log_loss": metrics.log_loss(y, p), "d2_log_loss": metrics.d2_log_loss(y, p),
-        "slope": slope.value, "slope_low": slope.low, "offset_intercept": offset.value, "offset_intercept_low": offset.low,
-        "joint_intercept": joint.value, "joint_intercept_low": joint.low,
-        "rms_slope": slope.value, "rms_joint_intercept": joint.value, "rms_brier": metrics.event_brier_score(y, p),
+        "slope": slope, "slope_low": lows[0], "offset_intercept": offset, "offset_intercept_low": lows[2],
+        "joint_intercept": joint, "joint_intercept_low": lows[1],
+        "rms_slope": slope, "rms_joint_intercept": joint, "rms_brier": metrics.event_brier_score(y, p),
         "rms_spiegelhalter": metrics.spiegelhalter_test(y, p).statistic,
     }  # fmt: skip
     for t in THRESHOLDS:
@@ -87,6 +90,14 @@ def ours(p, y, at):
         for gap, quantile in (("ici", None), ("e50", 0.5), ("e90", 0.9), ("emax", 1.0)):
             out[f"{gap}_{name}"] = metrics.integrated_calibration_index(y, p, quantile=quantile, smoother=smoother)
     return {**out, "rms_lowess_ici": out["ici_direct"], **_curves(p, y, at)}
+
+
+def _wald_lows(p, y):
+    """Lower ends of Wald's intervals of slope, joint intercept and shift with the sandwich variance, which our own limits are stretched to."""
+    ones = np.ones(len(p))
+    theta, covariance = slope_and_intercept(p, y, ones)
+    shift = intercept_at_unit_slope(p, y, ones)
+    return [*(normal_interval(theta[j], covariance[j, j])[0] for j in (0, 1)), normal_interval(*shift)[0]]
 
 
 def _curves(p, y, at):
