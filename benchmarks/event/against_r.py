@@ -25,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from calibrant import metrics
 from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
 from calibrant._kernels.loess import loess_matrix
 from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
 from calibrant.datasets.stored import stored
 from calibrant.errors import InputError
@@ -93,7 +93,7 @@ def ours(p, y, at):
 
 
 def _wald_lows(p, y):
-    """Lower ends of Wald's intervals of slope, joint intercept and shift with the sandwich variance, which our own limits are stretched to."""
+    """Lower ends of slope, joint intercept and shift by Wald and the sandwich variance, which our own limits are stretched to."""
     ones = np.ones(len(p))
     theta, covariance = slope_and_intercept(p, y, ones)
     shift = intercept_at_unit_slope(p, y, ones)
