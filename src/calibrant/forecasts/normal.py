@@ -79,6 +79,10 @@ class NormalForecast(Forecast):
         """The same means with the standard deviations multiplied by ``factor``."""
         return _unchecked(self._mean, self._std * factor)
 
+    def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "NormalForecast":
+        """The normal distributions at whose normal scores z these have ``shift + factor z``."""
+        return _unchecked(self._mean + shift * self._std, self._std * factor)
+
 
 def _unchecked(mean, std):
     """A forecast of numbers that have been checked already: blocks and results."""

@@ -12,18 +12,26 @@ __all__ = ["RecalibratedForecast"]
 
 
 class RecalibratedForecast(Forecast):
-    """The forecast at g(Z), Z standard normal: its CDF is R(F(y)) with R = Phi o g^-1 o Phi^-1, for g increasing and piecewise linear.
+    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of each row (0 and 1 if not given).
 
-    For a normal forecast mean and variance of g(Z) are the same two numbers for every row, in closed form.
+    With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and variance are in closed form.
     """
 
     base: Forecast
     knots: np.ndarray
     values: np.ndarray
     slopes: np.ndarray
+    shift: np.ndarray | None
+    factor: np.ndarray | None
 
-    def __init__(self, base: Forecast, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
-        self.base, self.knots, self.values, self.slopes = base, knots, values, slopes
+    def __init__(
+        self, base: Forecast, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray, shift: np.ndarray | None = None,
+        factor: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        if isinstance(base, NormalForecast) and shift is not None:
+            # A normal one takes them in: its moments stay in closed form.
+            base, shift, factor = base.rescored(shift, factor), None, None
+        self.base, self.knots, self.values, self.slopes, self.shift, self.factor = base, knots, values, slopes, shift, factor
         self.shape: tuple[int, ...] = base.shape
 
     @cached_property
@@ -44,14 +52,17 @@ class RecalibratedForecast(Forecast):
         return self._moments[1]
 
     def _at(self, z):
-        return self.base.at(interpolate(z, self.knots, self.values, self.slopes)[0])
+        g = interpolate(z, self.knots, self.values, self.slopes)[0]
+        return self.base.at(g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g)
 
     def _score(self, y):
-        return invert(self.base.score_at(y), self.knots, self.values, self.slopes)
+        score = self.base.score_at(y)
+        return invert(score if self.shift is None else (score - self.shift) / self.factor, self.knots, self.values, self.slopes)
 
     def _log_slope(self, y):
-        slope = interpolate(self._score(y), self.knots, self.values, self.slopes)[1]
-        return self.base.log_slope(y) + np.log(slope)
+        slope = np.log(interpolate(self._score(y), self.knots, self.values, self.slopes)[1])
+        return self.base.log_slope(y) + (slope if self.factor is None else slope + np.log(self.factor))
 
     def _pick(self, key):
-        return RecalibratedForecast(self.base.select(key), self.knots, self.values, self.slopes)
+        affine = (None, None) if self.shift is None else (self.shift[key], self.factor[key])
+        return RecalibratedForecast(self.base.select(key), self.knots, self.values, self.slopes, *affine)

@@ -1,0 +1,222 @@
+"""Bias and factor of normal scores, z = a(x) + exp(g(x)) e, with e normal or Student, each as smooth as the data ask for.
+
+Both are found by Fisher scoring: the loss of a row is replaced by the parabola that has its slope and its expected curvature, and
+the mean over many priors is taken of the function that these parabolas ask for. The loss is the log loss, or the CRPS in units in which
+a wrong factor costs what it costs in the log loss.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy import special
+from scipy.optimize import isotonic_regression
+
+from calibrant._kernels.evidence_smoother import Grid, Smoothed, constant_only, posterior
+from calibrant._kernels.student_scores import DEGREES, TABLE, student_values
+
+__all__ = ["Found", "Parts", "Rows", "first_factor", "fit_parts"]
+
+MAX_STEPS, TOLERANCE = 40, 1e-3
+#: The log factor stays above where it began less this: rows without any error have no end.
+FARTHEST = 7.0
+#: The log factor moves by this much in a step, at most; degrees of freedom are looked for in these steps.
+LONGEST, LOOKS = 1.0, (0, 2, 5)
+#: Steps with which the factor follows from one number of degrees to the next.
+STEPS_OF_DEGREES = 3
+#: Log prior weight of the normal less that of any Student distribution of the table.
+NORMAL_FIRST = 2.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is fitted: ``location`` is None, "constant" or "smooth", ``scale`` these or "increasing"."""
+
+    location: str | None
+    scale: str | None
+    student: bool
+    shrunk: bool
+    objective: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is known of n rows: normal scores; weights; the grids of both inputs, and what a shift is in normal scores, either way.
+
+    ``units``: arrays (n,), of a shift in units of the outcome and of one in units of the std; the one of more evidence is taken.
+    ``width`` (n,) is what a row's CRPS is in.
+    """
+
+    score: np.ndarray
+    weight: np.ndarray
+    places: Grid
+    scales: Grid
+    units: tuple
+    width: np.ndarray
+
+    def shift(self, unit, function):
+        """(n,) the bias in normal scores."""
+        return self.units[unit] * self.places.at_rows(function.values)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Values of both functions at their grid points, which unit the first is in, degrees of freedom, and how it ended."""
+
+    location: np.ndarray
+    scale: np.ndarray
+    unit: int
+    degrees: float
+    status: str
+
+
+def fit_parts(rows, parts):
+    """The parts of most evidence."""
+    weight, m = rows.weight, len(rows.places.points)
+    location, scale = (0, Smoothed(np.zeros(m), np.zeros((m, m)), 0.0)), np.zeros(len(rows.scales.points))
+    degrees, status, least = np.inf, "max steps", -np.inf
+    share = weight
+    if parts.objective == "crps":
+        # No row counts as more than itself: the few largest std would decide everything where they are.
+        share = weight * np.minimum(rows.width * ((weight @ rows.width) / (weight @ np.square(rows.width))), 1.0)
+    if parts.scale is not None:
+        scale += first_factor(rows.score, weight, parts.student)
+        least = scale[0] - FARTHEST
+    for step in range(MAX_STEPS):
+        before, g = rows.shift(*location), rows.scales.at_rows(scale)
+        if parts.student and step in LOOKS:
+            degrees, change = _degrees((rows.score - before) * np.exp(-g), weight, parts.scale is not None)
+            scale = scale + change
+        if parts.location is not None:
+            location = _moved_location(rows, parts, share, location, scale, degrees, look=step in LOOKS)
+        if parts.scale is not None:
+            scale = np.maximum(_moved_scale(rows, parts, share, location, scale, degrees), least)
+        now = rows.scales.at_rows(scale)
+        if max(np.abs(now - g).max(), np.abs((rows.shift(*location) - before) * np.exp(-now)).max()) < TOLERANCE and step >= LOOKS[-1]:
+            status = "converged"
+            break
+    return Found(location[1].values, scale, location[0], degrees, status)
+
+
+def _moved_location(rows, parts, share, location, scale, degrees, look):
+    """(unit, function) after a step; both units are tried where ``look`` says so."""
+    inverse = np.exp(-rows.scales.at_rows(scale))
+    now = rows.shift(*location)
+    pull, curve = _location_pull((rows.score - now) * inverse, degrees, parts.objective)
+    found = []
+    for unit in range(len(rows.units)) if look else location[:1]:
+        per = share * rows.units[unit] * inverse
+        asked = per * (pull + curve * now * inverse)
+        found.append((unit, _solve(rows.places, curve * per * rows.units[unit] * inverse, asked, parts, parts.location)))
+    return max(found, key=lambda one: one[1].evidence)
+
+
+def _moved_scale(rows, parts, share, location, scale, degrees):
+    """The log factor after a step.
+
+    What is not known of the bias counts as error: a bias that runs through a lone row would otherwise leave it without any.
+    """
+    now = rows.scales.at_rows(scale)
+    error = (rows.score - rows.shift(*location)) * np.exp(-now)
+    unknown = np.square(rows.units[location[0]] * np.exp(-now)) * rows.places.variance_at_rows(location[1].covariance)
+    pull, curve = _scale_pull(np.sqrt(error * error + unknown), degrees, parts.objective)
+    new = _solve(rows.scales, share * curve, share * (pull + curve * now), parts, parts.scale).values
+    new = scale + np.clip(new - scale, -LONGEST, LONGEST)
+    if parts.scale == "increasing":
+        mass = np.maximum(rows.scales.sums(share), 1e-9 * share.sum())
+        new = isotonic_regression(rows.scales.points + new, weights=mass).x - rows.scales.points
+    return new
+
+
+def _solve(grid, weight, pull, parts, kind):
+    if kind == "constant" and not parts.shrunk:
+        return constant_only(grid, weight, pull)
+    return posterior(grid, weight, pull, smooth=kind != "constant", shrunk=parts.shrunk)
+
+
+def first_factor(score, weight, robust):
+    """Log of the root mean square; where Student tails are looked for, that of the median size, which no outlier moves."""
+    size = np.abs(score)
+    largest = size.max()
+    if largest == 0.0:
+        return 0.0
+    if robust:
+        order = np.argsort(size)
+        mass = np.cumsum(weight[order])
+        middle, most = size[order][np.searchsorted(mass, [0.5 * mass[-1], 0.9 * mass[-1]])]
+        # Where half of the rows have no error to speak of their median says nothing.
+        if middle > 1e-6 * most:
+            return float(np.log(middle / special.ndtri(0.75)))
+    return float(np.log(largest) + 0.5 * np.log(np.average(np.square(size / largest), weights=weight)))
+
+
+def _degrees(e, weight, free):
+    """(degrees of freedom, change of the log factor) of least log loss, with the factor free or fixed."""
+    total, square = weight.sum(), e * e
+    share = weight / total
+    change = 0.5 * float(np.log(max(share @ square, np.finfo(np.float64).tiny))) if free else 0.0
+    least = total * (0.5 * np.exp(-2.0 * change) * (share @ square) + 0.5 * np.log(2.0 * np.pi) + change)
+    chosen, change = (np.inf, change), 0.0
+    for degrees in DEGREES[1:]:
+        for _ in range(STEPS_OF_DEGREES if free else 0):
+            ratio = share @ (square / (degrees * np.exp(2.0 * change) + square))
+            change += ((degrees + 1.0) * ratio - 1.0) * (degrees + 3.0) / (2.0 * degrees)
+        norm = special.gammaln(0.5 * degrees) - special.gammaln(0.5 * degrees + 0.5) + 0.5 * np.log(degrees * np.pi)
+        loss = norm + 0.5 * (degrees + 1.0) * (share @ np.log1p(square / (degrees * np.exp(2.0 * change)))) + change
+        if total * loss + NORMAL_FIRST < least:
+            least, chosen = total * loss + NORMAL_FIRST, (degrees, change)
+    return chosen
+
+
+def _location_pull(e, degrees, objective):
+    """(pull, curvature) per unit of e: minus the slope of the loss in a shift, and its expected second derivative.
+
+    Losses other than the log loss are taken in the unit in which the variance of the slope is the curvature, as it is for that: evidence is
+    then what it is called.
+    """
+    if objective == "crps":
+        curve = 2.0 * _constants(degrees)[1]
+        return 3.0 * curve * (2.0 * _cdf(e, degrees) - 1.0), 3.0 * curve * curve
+    if np.isinf(degrees):
+        return e, 1.0
+    return (degrees + 1.0) * e / (degrees + e * e), (degrees + 1.0) / (degrees + 3.0)
+
+
+def _scale_pull(e, degrees, objective):
+    """The same in the log of the factor."""
+    if objective == "crps":
+        _, _, curve, variance = _constants(degrees)
+        return -curve / variance * _scale_slope(e, degrees), curve * curve / variance
+    if np.isinf(degrees):
+        return e * e - 1.0, 2.0
+    return (degrees + 1.0) * e * e / (degrees + e * e) - 1.0, 2.0 * degrees / (degrees + 3.0)
+
+
+def _scale_slope(e, degrees):
+    """Slope of the CRPS in the log factor at e: 2 f(e) (nu + e^2) / (nu - 1) less its mean."""
+    if np.isinf(degrees):
+        return 2.0 * _density(e, degrees) - _constants(degrees)[0]
+    return 2.0 * _density(e, degrees) * (degrees + e * e) / (degrees - 1.0) - _constants(degrees)[0]
+
+
+@cache
+def _constants(degrees):
+    """Of the distribution under itself: mean CRPS, mean density, curvature of the CRPS in the log factor, variance of its slope."""
+    e = student_values(degrees)
+    mass = np.exp(-0.5 * TABLE * TABLE)
+    mass /= mass.sum()
+    shape = 2.0 * _density(e, degrees) * (1.0 if np.isinf(degrees) else (degrees + e * e) / (degrees - 1.0))
+    mean = mass @ shape
+    # d/dg of the slope: minus e times its own derivative, which is 2 e f(e) with a minus.
+    return mean, mass @ _density(e, degrees), mass @ (2.0 * e * e * _density(e, degrees)), mass @ np.square(shape - mean)
+
+
+def _cdf(e, degrees):
+    return special.ndtr(e) if np.isinf(degrees) else special.stdtr(degrees, e)
+
+
+def _density(e, degrees):
+    if np.isinf(degrees):
+        return np.exp(-0.5 * e * e) / np.sqrt(2.0 * np.pi)
+    norm = special.gammaln(0.5 * degrees + 0.5) - special.gammaln(0.5 * degrees) - 0.5 * np.log(degrees * np.pi)
+    return np.exp(norm - 0.5 * (degrees + 1.0) * np.log1p(e * e / degrees))

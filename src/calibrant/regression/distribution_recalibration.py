@@ -1,0 +1,185 @@
+"""Bias, spread and shape of a forecast set right together, each as far as the rows show it to be wrong."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from calibrant._kernels.evidence_smoother import make_grid
+from calibrant._kernels.location_scale import Parts, Rows, first_factor, fit_parts
+from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
+from calibrant._kernels.score_shape import N_FEATURES, fit_shape, shape_values
+from calibrant._kernels.student_scores import TABLE, from_student, student_values
+from calibrant._support.options import require_option
+from calibrant._support.solving import one_blas_thread
+from calibrant._support.status import warn_unless_converged
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import FitWarning, warn
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.recalibrated import RecalibratedForecast
+
+__all__ = ["DistributionRecalibration"]
+
+BIASES, SPREADS = (None, "constant", "smooth"), (None, "constant", "smooth", "increasing")
+SHAPES = (None, "student", "smooth", "empirical")
+#: What the bias may be in: the learned string says which.
+UNITS = ("outcome", "std")
+#: Rows whose std is less than this share of the typical one count no more for a bias in units of the outcome.
+MOST_UNITS = 1e3
+
+
+class DistributionRecalibration(RegressionCalibrator):
+    r"""Correct the bias, the spread and the shape of forecasts, each part shrunk towards no change by its evidence.
+
+    .. math:: z = \Phi^{-1}(F(y)) = a(\mu) + s(\sigma)\, h(u), \qquad u \sim N(0, 1)
+
+    for forecasts F with mean :math:`\mu` and standard deviation :math:`\sigma`: for a normal forecast
+    :math:`y = \mu + \sigma a(\mu) + \sigma s(\sigma)\, h(u)`. The bias :math:`\sigma a` is a function of the mean, in the units of the
+    outcome or of the std (whichever has more evidence), log s one of the logarithm of the std, and h increases: a Student distribution of
+    :math:`\nu` degrees of freedom (infinity is the normal) whose normal scores are changed smoothly, with tails that may differ.
+
+    Parameters
+    ----------
+    bias : {"smooth", "constant", None}
+    spread : {"smooth", "increasing", "constant", None}
+        "increasing": smooth, and the new std never falls where the old one rises.
+    shape : {"smooth", "student", "empirical", None}
+        "empirical" takes the scores as they are seen, as :class:`IntervalCalibration` does; its density is rough.
+    start : {"forecast", "moments"}
+        What is corrected: the distribution as it was said, or a normal one of its mean and std. Few noisy quantiles have a rough density,
+        and the second is then the better start.
+    objective : {"nll", "crps"}
+        Score that bias and spread are fitted by. Degrees of freedom and shape are fitted by the log loss.
+    shrinkage : bool, default True
+        False leaves constants as the rows ask for them: ``bias=None, spread="constant", shape=None`` is then :class:`StdScaling`.
+
+    Attributes
+    ----------
+    bias_ : (2, m) array, or a list of them for d outputs
+        Means and the bias there; a straight line between, constant beyond.
+    unit_ : "outcome" or "std", what the bias is in; or a list
+    spread_ : (2, m) array, or a list of them
+        Logarithms of the std, and of the factor there.
+    degrees_ : float, or (d,) array
+        Degrees of freedom of the Student distribution; infinite for the normal.
+    shape_ : (9,) coefficients of the smooth change, or for "empirical" (2, k) knots and values; or a list
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : "converged", or "max steps" with a FitWarning; "no error" (every outcome is the median: left as it was, with a FitWarning).
+
+    See Also
+    --------
+    AutoRegressionCalibrator : pools it with the others by their evidence.
+    StdScaling, GaussianProcessScale, IntervalCalibration, QuantileRecalibration : parts of it alone.
+
+    Notes
+    -----
+    Use it for the error bars of any model, from 20 rows up. Each function is the mean over some thirty Gaussian-process priors, no change
+    and constants among them, each weighed by how probable it makes the data, so that few rows leave the forecast nearly as it was and
+    many bend it as far as needed. Bias and spread are found by Fisher scoring, the smooth change of shape by Newton's method on a convex
+    problem. It assumes that bias depends on the mean and spread on the std: where they depend on something else, look for it there. It
+    promises no coverage: see :class:`ConformalIntervals`.
+
+    References
+    ----------
+    The composition and its averaging by evidence are ours. Its parts: Rigby and Stasinopoulos, "Generalized additive models for location,
+    scale and shape", JRSS C 54, 2005; Hothorn, Moest and Buehlmann, "Most likely transformations", Scandinavian Journal of Statistics 45,
+    2018; Song et al., "Distribution calibration for regression", ICML 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import DistributionRecalibration
+    >>> rng = np.random.default_rng(0)
+    >>> mean, std = rng.normal(size=1000), np.exp(0.5 * rng.normal(size=1000))
+    >>> cal = DistributionRecalibration().fit(mean, 0.7 * mean + std**1.5 * rng.standard_t(4, 1000), std=std)
+    >>> forecast = cal.predict([1.0], [1.0])
+    >>> bool(abs(forecast.mean[0] - 0.7) < 0.15), float(cal.degrees_) < 10.0
+    (True, True)
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution", label="recalibration by parts")
+    learns: ClassVar[tuple[str, ...]] = ("bias_", "unit_", "spread_", "degrees_", "shape_")
+    bias_: np.ndarray | list[np.ndarray]
+    unit_: str | list[str]
+    spread_: np.ndarray | list[np.ndarray]
+    degrees_: float | np.ndarray
+    shape_: np.ndarray | list[np.ndarray]
+
+    def __init__(
+        self, *, bias: Literal["smooth", "constant"] | None = "smooth",
+        spread: Literal["smooth", "increasing", "constant"] | None = "smooth",
+        shape: Literal["smooth", "student", "empirical"] | None = "smooth", start: Literal["forecast", "moments"] = "forecast",
+        objective: Literal["nll", "crps"] = "nll", shrinkage: bool = True,
+    ) -> None:  # fmt: skip
+        self.bias: Literal["smooth", "constant"] | None = bias
+        self.spread: Literal["smooth", "increasing", "constant"] | None = spread
+        self.shape: Literal["smooth", "student", "empirical"] | None = shape
+        self.start: Literal["forecast", "moments"] = start
+        self.objective: Literal["nll", "crps"] = objective
+        self.shrinkage: bool = shrinkage
+
+    @classmethod
+    def _examples(cls):
+        simple = cls(bias="constant", spread="constant", shape=None, shrinkage=False)
+        return [cls(), cls(spread="increasing", shape="student", objective="crps"), simple, cls(shape="empirical", start="moments")]
+
+    def _check(self):
+        for name, options in (("bias", BIASES), ("spread", SPREADS), ("shape", SHAPES)):
+            require_option(name, getattr(self, name), options)
+        self._option("start", "forecast", "moments")
+        self._option("objective", "nll", "crps")
+
+    def _begun(self, forecast):
+        """What is corrected."""
+        if self.start == "forecast" or isinstance(forecast, NormalForecast):
+            return forecast
+        return NormalForecast(forecast.mean, forecast.std)
+
+    def _fit_output(self, record):
+        forecast, weight = self._begun(record.forecast), record.weights
+        std, score = record.std, forecast.score_at(record.y)
+        places, scales = make_grid(record.mean, weight), make_grid(np.log(std), weight)
+        if not score.any():
+            warn("DistributionRecalibration saw no error at all; the forecasts are left as they are.", FitWarning)
+            return self._learned(places, scales, "no error")
+        student = self.shape in ("smooth", "student")
+        # Priors are in units of what the rows show: a typical std, and the factor it is off by.
+        typical = np.exp(first_factor(score, weight, student)) if self.spread is not None else 1.0
+        width = typical * np.exp(np.average(np.log(std), weights=weight))
+        rows = Rows(score, weight, places, scales, (np.minimum(width / std, MOST_UNITS * typical), np.full(len(std), typical)), std)
+        with one_blas_thread():
+            found = fit_parts(rows, Parts(self.bias, self.spread, student, self.shrinkage, self.objective))
+            learned = self._learned(places, scales, found.status)
+            learned["bias_"][1] = found.location * (typical if found.unit else width)
+            learned["spread_"][1], learned["unit_"], learned["degrees_"] = found.scale, UNITS[found.unit], float(found.degrees)
+            e = (score - rows.units[found.unit] * places.at_rows(found.location)) * np.exp(-scales.at_rows(found.scale))
+            if self.shape == "empirical":
+                learned["shape_"] = np.array(empirical_scores(e, weight))
+            elif self.shape == "smooth":
+                learned["shape_"], learned["status"] = fit_shape(from_student(e, found.degrees), weight, found.status)
+        warn_unless_converged("DistributionRecalibration", learned["status"], np.nan, "look for outcomes far from all others")
+        return learned
+
+    def _learned(self, places, scales, status):
+        """No change."""
+        bias, spread = (np.array([grid.points, np.zeros(len(grid.points))]) for grid in (places, scales))
+        return {
+            "bias_": bias, "unit_": UNITS[0], "spread_": spread, "degrees_": np.inf, "shape_": np.zeros(N_FEATURES), "status": status,
+        }  # fmt: skip
+
+    def _predict_output(self, forecast, bias, unit, spread, degrees, shape):
+        mean, std = forecast.mean, forecast.std
+        shift = np.interp(mean, *np.asarray(bias)) / (std if unit == UNITS[0] else 1.0)
+        factor = np.exp(np.interp(np.log(std), *np.asarray(spread)))
+        knots, values, slopes = _curve(np.asarray(shape), degrees)
+        return RecalibratedForecast(self._begun(forecast), knots, values, slopes, shift, factor)
+
+
+def _curve(shape, degrees):
+    """Knots, values and outer slopes of h."""
+    if shape.ndim == 2:
+        return shape[0], shape[1], tail_slopes(shape[0], shape[1])
+    knots, values = shape_values(shape, TABLE), student_values(float(degrees))
+    rise = np.diff(values) / np.diff(knots)
+    return knots, values, rise[[0, -1]]
