@@ -1,0 +1,155 @@
+"""How many rows of highest score can be accepted with a proof that they err, or lose, at most so much.
+
+Rows of one score are one block, and the blocks stand from the highest score down. Given the highest score left out, the rows above it are
+independent draws of those that will be accepted, so that their errors are exactly binomial.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from calibrant._kernels.binomial_tail import binomial_bound, binomial_p_value, fewest_rows
+from calibrant._kernels.bounded_mean import betting_p_values, hoeffding_bentkus
+from calibrant._kernels.risk_coverage import risk_coverage
+
+__all__ = ["Blocks", "Method", "Test", "certified_place", "first_count", "upper_bound"]
+
+Test = Literal["binomial", "betting", "hoeffding_bentkus"]
+Method = Literal["fixed_sequence", "sgr", "learn_then_test"]
+#: Share of the rows at which the fixed sequence begins: earlier, one early error ends it.
+FIRST = 0.1
+#: Counts of rows that are tried of losses that are not 0 or 1; and those of learn then test, which share the failure probability.
+TRIED, SHARED = 256, 8
+#: Errors that are looked at together before the fixed sequence goes on.
+CHUNK = 4096
+#: Halvings of the interval for a bound.
+HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows by score, from the highest: distinct ``score`` (m,), numbers of rows ``covered`` and summed loss ``lost`` down to each."""
+
+    score: np.ndarray
+    covered: np.ndarray
+    lost: np.ndarray
+    #: Whether every loss is 0 or 1.
+    binary: bool
+    #: The losses themselves and their repetitions in the order of the blocks, with the end of each block, where bets need them.
+    loss: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    ends: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, bets: bool = False) -> "Blocks":
+        """Those of rows, (n,) each; ready for ``bets`` where losses are not 0 or 1."""
+        sums = risk_coverage(score, 1.0 - loss, weight)
+        binary = bool(np.isin(loss, (0.0, 1.0)).all())
+        if binary and not bets:
+            return cls(*sums, binary)
+        order = np.lexsort((loss, -score))
+        return cls(*sums, binary, loss[order], weight[order], np.searchsorted(-score[order], -sums[0], side="right"))
+
+    @property
+    def n(self) -> float:
+        """How many rows there are."""
+        return float(self.covered[-1])
+
+    def p_values(self, places: np.ndarray, risk: float, delta: float, test: Test) -> np.ndarray:
+        """Of a mean loss of ``risk`` or more among the rows down to each of these blocks, ascending."""
+        if test == "binomial":
+            return binomial_p_value(self.lost[places], self.covered[places], risk)
+        if test == "hoeffding_bentkus":
+            return hoeffding_bentkus(self.lost[places], self.covered[places], risk)
+        return betting_p_values(self.loss, self.weight, self.ends[places], risk, delta)
+
+    def reaching(self, counts: np.ndarray) -> np.ndarray:
+        """The first block at which so many rows are covered, for each count."""
+        return np.unique(np.minimum(np.searchsorted(self.covered, counts - 1e-9), len(self.covered) - 1))
+
+
+def first_count(n: float, risk: float, delta: float, coverage: float | None = None) -> int:
+    """The number of rows at which the fixed sequence begins: from n alone, and enough for a proof if none errs.
+
+    With ``coverage``, as many as prove that share of all rows to be accepted; n + 1 where no number does.
+    """
+    first = max(math.ceil(FIRST * n), fewest_rows(risk, delta))
+    if coverage is None:
+        return first
+    low, high = 0, int(n) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if float(special.betainc(middle, n - middle + 1.0, coverage)) <= delta else (middle, high)
+    return max(first, high)
+
+
+def certified_place(blocks: Blocks, risk: float, delta: float, method: Method, test: Test, first: int) -> tuple[int, float]:
+    """(the last block accepted, -1 for none; the failure probability of the test that let it pass)."""
+    search = {"fixed_sequence": _fixed_sequence, "sgr": _halving, "learn_then_test": _shared}[method]
+    return search(blocks, risk, delta, test, first)
+
+
+def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
+    """The least mean loss that the rows down to this block, taken by themselves, disprove at ``delta``."""
+    if test == "binomial":
+        return float(binomial_bound(blocks.lost[place], blocks.covered[place], delta))
+    at = np.array([place])
+    return _least(lambda risk: float(blocks.p_values(at, risk, delta, test)[0]) <= delta)
+
+
+def _least(passes: Callable[[float], bool]) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
+
+
+def _fixed_sequence(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
+    """Every block from the first on, or so many of them; it ends before the first that fails."""
+    start = int(np.searchsorted(blocks.covered, first - 1e-9))
+    if start == len(blocks.covered):
+        return -1, delta
+    if test != "binomial":
+        places = blocks.reaching(np.linspace(first, blocks.n, TRIED))
+        failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
+        last = len(places) if not len(failed) else int(failed[0])
+        return (int(places[last - 1]) if last else -1), delta
+    # Only a block with an error can fail where the one before it did not.
+    asked = np.append(start, start + 1 + np.flatnonzero(np.diff(blocks.lost[start:]) > 0.0))
+    for begin in range(0, len(asked), CHUNK):
+        places = asked[begin : begin + CHUNK]
+        failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
+        if len(failed):
+            place = int(places[failed[0]]) - 1
+            return (place if place >= start else -1), delta
+    return len(blocks.covered) - 1, delta
+
+
+def _halving(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
+    """Selection with guaranteed risk: a search by halves, whose steps share the failure probability."""
+    low, high, found = 0, len(blocks.covered) - 1, -1
+    steps = max(math.ceil(math.log2(max(len(blocks.covered), 2))), 1)
+    each = delta / steps
+    for _ in range(steps):
+        middle = (low + high + 1) // 2
+        if float(blocks.p_values(np.array([middle]), risk, each, test)[0]) <= each:
+            found = low = middle
+        else:
+            high = max(middle - 1, 0)
+    return found, each
+
+
+def _shared(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
+    """A few numbers of rows named beforehand, each at its share of the failure probability: no order of them is assumed."""
+    each = delta / SHARED
+    start = max(first, fewest_rows(risk, each))
+    if start > blocks.n:
+        return -1, each
+    places = blocks.reaching(np.geomspace(start, blocks.n, SHARED))
+    passed = np.flatnonzero(blocks.p_values(places, risk, each, test) <= each)
+    return (int(places[passed[-1]]) if len(passed) else -1), each

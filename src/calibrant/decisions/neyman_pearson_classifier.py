@@ -1,0 +1,203 @@
+"""Say yes, no, or leave it open: the thresholds at which false alarms and misses each stay below a rate of their own, certified."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import arrays
+from calibrant._kernels.binomial_tail import allowed_errors, fewest_rows
+from calibrant._kernels.one_of_each import one_of_each
+from calibrant._support.estimators import BaseEstimator
+from calibrant._support.saving import Saved
+from calibrant._support.trial import trial
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.decisions.refusals import too_few
+from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.errors import InputError
+from calibrant.groups import read_clusters
+from calibrant.predictions import Inputs, Predictions, read
+
+__all__ = ["NeymanPearsonClassifier"]
+
+WORDS = {"false_positive_rate": "share of rows without the event said to have it", "false_negative_rate": "share of events said to be none"}
+
+
+class NeymanPearsonClassifier(Saved, BaseEstimator):
+    r"""Say the event above one threshold, none below another: both error rates hold at once with probability ``confidence``.
+
+    .. math:: \hat t_{high} = s^-_{(e + 1)} \text{ from above}, \qquad \hat t_{low} = s^+_{(e' + 1)} \text{ from below}
+
+    with e the most errors of the :math:`n_-` rows without the event for which :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' of the
+    :math:`n_+` events likewise; :math:`\delta` = 1 - confidence, half for each where both are asked for.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    false_positive_rate : float or None, default 0.05
+        Most of the rows without the event that may be said to have it; None asks for nothing.
+    false_negative_rate : float or None, default None
+        Most of the events that may be said to be none.
+    confidence : float, default 0.95
+    target : "event" or a class label, default "event"
+        Class 1 of two, or the class named.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    high_, low_ : float
+        The event is said of scores above ``high_``, none of scores below ``low_``; between them it is left open. Where the rates allow a
+        decision on every row, the two are one number in the middle of what they allow, and none is said of scores on it.
+    n_positive_, n_negative_ : float
+        Rows (or clusters with such rows) with and without the event.
+    guarantees_ : list of Guarantee, one for each rate asked for
+    classes_ : (K,) labels, where it was fitted on predictions
+
+    See Also
+    --------
+    SelectiveClassifier : the error rate among the answers given.
+    decision_threshold : where costs, not rates, say what to do.
+
+    Notes
+    -----
+    Use it where a rate is prescribed: screening, alarms, triage. Nothing is assumed of the scores, and nothing is lost to the search: the
+    rates fall along the threshold, so the best one is the answer. With one rate alone every row is decided, at the threshold of that rate.
+    Rows tied with a threshold are left open. A rate that is not held by the share left open is not promised: it says nothing of how
+    many of those said to have the event have it.
+
+    References
+    ----------
+    Tong, Feng and Li, "Neyman-Pearson classification algorithms and NP receiver operating characteristics", Science Advances 2018.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> y = (rng.random(2000) < p).astype(int)
+    >>> rule = NeymanPearsonClassifier(0.05, 0.05).fit(p, y)
+    >>> rule.low_ < rule.high_, rule.decide([0.05, 0.5, 0.95]).tolist()
+    (True, [0, -1, 1])
+    """
+
+    def __init__(
+        self, false_positive_rate: float | None = 0.05, false_negative_rate: float | None = None, confidence: float = 0.95, *,
+        target: Any = "event", inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.false_positive_rate: float | None = false_positive_rate
+        self.false_negative_rate: float | None = false_negative_rate
+        self.confidence: float = confidence
+        self.target: Any = target
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Certify the thresholds on held-out predictions (n, K), or (n,) for binary, and the true labels.
+
+        ``cluster`` names rows that hang together, of which one of either kind counts; ``sample_weight`` are whole numbers.
+        """
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
+        if record.labels is None:
+            raise InputError("y must be the true labels, one a row; got None.")
+        self._certify(self._score(record), record.labels == record.position(self.target), record, cluster)
+        self.classes_: np.ndarray = record.classes
+        return self
+
+    def fit_scores(
+        self, score: ArrayLike, event: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Certify the thresholds on scores (n,), larger where the event is likelier, and whether it happened (n,)."""
+        values = arrays.scores(score)
+        hit = arrays.binary_outcomes(event, len(values)) == 1.0
+        record = read(np.zeros(len(values)), sample_weight=sample_weight)
+        held = slice(None) if record.kept is None else record.kept
+        self._certify(values[held], hit[held], record, cluster)
+        return self
+
+    def decide(self, P: ArrayLike) -> np.ndarray:
+        """1 for the event, 0 for none, -1 where it is left open, (n,) int."""
+        require_fitted(self, "classes_")
+        return self.decide_scores(self._score(read(P, inputs=self.inputs, classes=self.classes_)))
+
+    def decide_scores(self, score: ArrayLike) -> np.ndarray:
+        """``decide`` of scores."""
+        require_fitted(self, "high_")
+        values = arrays.scores(score)
+        none = values < self.low_ if self.low_ != self.high_ else values <= self.low_
+        return np.where(values > self.high_, 1, np.where(none, 0, -1))
+
+    @property
+    def guarantees_(self) -> list[Guarantee]:
+        """The promises, with what they assume."""
+        require_fitted(self, "high_")
+        counts = {"false_positive_rate": self.n_negative_, "false_negative_rate": self.n_positive_}
+        assumes = f"{self.unit_} of a kind are independent draws of those of that kind"
+        return [
+            Guarantee("pac", WORDS[name], f"new {self.unit_}", assumes, counts[name], most=float(rate), unit=self.unit_,
+                      confidence=self.confidence, method="exact binomial, one order statistic")
+            for name, rate in self._asked().items()
+        ]  # fmt: skip
+
+    def _asked(self) -> dict[str, float]:
+        rates = {"false_positive_rate": self.false_positive_rate, "false_negative_rate": self.false_negative_rate}
+        asked = {name: rate for name, rate in rates.items() if rate is not None}
+        for name, rate in (*asked.items(), ("confidence", self.confidence)):
+            require_share(name, rate)
+        if not asked:
+            raise InputError("false_positive_rate or false_negative_rate must be a number; got None for both.")
+        return asked
+
+    def _score(self, record: Predictions) -> np.ndarray:
+        place = record.position(self.target)
+        if record.kind == "logit" and record.n_classes == 2:
+            return np.asarray(record.values[:, place] - record.values[:, 1 - place], dtype=np.float64)
+        return record.probabilities[:, place]
+
+    def _certify(self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any) -> None:
+        asked, weight = self._asked(), repetitions(record.weights)
+        index = None if cluster is None else read_clusters(cluster, record)
+        self.unit_: Any = "rows" if cluster is None else "clusters"
+        for name, kind in (("an event", event), ("none", ~event)):
+            if not kind.any():
+                raise InputError(f"y must hold rows with and without the event; got no row with {name}; fit it on rows of both.")
+        of_kind = [_rows(score, kind, weight, index) for kind in (~event, event)]
+        self.n_negative_, self.n_positive_ = (float(w.sum()) for _, w in of_kind)
+        delta, ends = (1.0 - self.confidence) / len(asked), {"false_positive_rate": np.inf, "false_negative_rate": -np.inf}
+        for (name, end), (values, times), side in zip(ends.items(), of_kind, (1.0, -1.0), strict=True):
+            rate = asked.get(name)
+            ends[name] = end if rate is None else side * _end(side * values, times, rate, delta, self.confidence, self.unit_)
+        high, low = ends["false_positive_rate"], ends["false_negative_rate"]
+        if len(asked) == 1:
+            high = low = high if "false_positive_rate" in asked else float(np.nextafter(low, -np.inf))
+        elif high <= low:
+            # Ties with a threshold stay open; where the two are one, those on either side of it do.
+            high, low = (0.5 * (high + low),) * 2 if high < low else (float(np.nextafter(high, np.inf)), low)
+        self.high_, self.low_ = float(high), float(low)
+
+
+def _rows(score: np.ndarray, kind: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """(scores, repetitions) of the rows of one kind, or of one of them a cluster."""
+    if cluster is None:
+        return score[kind], weight[kind]
+    place = np.unique(cluster[kind], return_inverse=True)[1]
+    rows = one_of_each(place, score[kind], np.zeros(len(place)), weight[kind], seed=0)
+    return score[kind][rows], np.ones(len(rows))
+
+
+def _end(values: np.ndarray, times: np.ndarray, rate: float, delta: float, confidence: float, unit: str) -> float:
+    """The least of the values with so few above it that at most a share ``rate`` of all are."""
+    n = int(times.sum())
+    errors = allowed_errors(n, rate, delta)
+    if errors < 0:
+        raise InputError(too_few(n, fewest_rows(rate, delta), rate, confidence, f"{unit} of a kind"))
+    order = np.argsort(-values, kind="stable")
+    return float(values[order][np.searchsorted(np.cumsum(times[order]), errors + 1.0)]) if errors < n else float(-np.inf)
+
+
+@trial.register
+def _(rule: NeymanPearsonClassifier) -> None:
+    rule.decide_scores([0.0, 1.0])

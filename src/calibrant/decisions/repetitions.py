@@ -1,0 +1,25 @@
+"""What exact certificates ask of numbers: weights that are whole rows, and shares between 0 and 1."""
+
+import numpy as np
+
+from calibrant.errors import InputError
+
+__all__ = ["repetitions", "require_share"]
+
+
+def repetitions(weight: np.ndarray) -> np.ndarray:
+    """The weights, once each is a whole number of rows."""
+    whole = np.rint(weight)
+    odd = np.flatnonzero(np.abs(weight - whole) > 1e-9)
+    if len(odd):
+        raise InputError(
+            f"sample_weight must be whole numbers, how often each row was seen, for a certificate counts rows; row {odd[0]} has "
+            f"{weight[odd[0]]:.6g} ({len(odd)} such rows); leave it out, or repeat rows."
+        )
+    return whole
+
+
+def require_share(name: str, value: object) -> None:
+    """Raise InputError unless ``value`` is above 0 and below 1."""
+    if isinstance(value, bool) or not (isinstance(value, float | int) and 0.0 < value < 1.0):
+        raise InputError(f"{name} must be above 0 and below 1; got {value!r}; 0.05 is five in a hundred.")

@@ -1,0 +1,82 @@
+"""How many rows, and how many errors, by score: counts of parts of the data that add up."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import arrays
+from calibrant._support.saving import Saved
+from calibrant.decisions.repetitions import repetitions
+from calibrant.errors import InputError
+
+__all__ = ["ScoreCounts"]
+
+#: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law holds a share of 1e-4 of the rows.
+N_CELLS, REACH = 2**18, 18.0
+EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
+
+
+class ScoreCounts(Saved):
+    """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where the rows do not fit in memory.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    counts : (262144, 2) array, optional
+        Rows and errors of each cell; default none.
+
+    See Also
+    --------
+    SelectiveClassifier : ``fit_counts`` takes it.
+
+    Notes
+    -----
+    Add up those of the parts with ``+`` or ``sum``; a million rows or a billion take four megabytes. The threshold is the lower end of a
+    cell, so the certificate is as exact as from the rows; only it accepts up to a cell of rows less.
+
+    Examples
+    --------
+    >>> a = ScoreCounts().add([0.9, 0.6], [0, 1])
+    >>> b = ScoreCounts().add([0.8], [0])
+    >>> (a + b).n
+    3.0
+    """
+
+    def __init__(self, counts: np.ndarray | None = None) -> None:
+        self.counts: np.ndarray = np.zeros((N_CELLS, 2)) if counts is None else counts
+
+    def add(self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Count scores (n,) in [0, 1] and losses (n,) of 0 and 1 in, and return itself."""
+        values = arrays.scores(score, domain="unit")
+        wrong = arrays.binary_outcomes(loss, len(values))
+        weight, kept = arrays.weights(sample_weight, len(values))
+        if kept is not None:
+            values, wrong = values[kept], wrong[kept]
+        cell = np.searchsorted(EDGES, values, side="right")
+        times = None if weight is None else repetitions(weight)
+        rows = np.bincount(cell, times, N_CELLS)
+        self.counts = self.counts + np.column_stack([rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)])
+        return self
+
+    @property
+    def n(self) -> float:
+        """How many rows were counted."""
+        return float(self.counts[:, 0].sum())
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(score, loss, repetitions) that stand for the rows: the highest number below all of the next cell, for both outcomes."""
+        if self.n == 0.0:
+            raise InputError("the counts hold no rows; add some first.")
+        ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
+        wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
+        score, loss, times = np.tile(ends, 2), np.repeat([1.0, 0.0], N_CELLS), np.concatenate([wrong, right])
+        held = times > 0.0
+        return score[held], loss[held], times[held]
+
+    def __add__(self, other: Any) -> "ScoreCounts":
+        return ScoreCounts(self.counts + other.counts) if isinstance(other, ScoreCounts) else NotImplemented
+
+    def __radd__(self, other: Any) -> "ScoreCounts":
+        return self if other == 0 else NotImplemented

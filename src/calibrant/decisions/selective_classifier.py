@@ -1,0 +1,249 @@
+"""Answer or abstain: the threshold above which answers are wrong at most so often, certified."""
+
+import math
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import arrays
+from calibrant._kernels.binomial_tail import fewest_rows
+from calibrant._kernels.certified_threshold import Blocks, Method, Test, certified_place, first_count, upper_bound
+from calibrant._kernels.one_of_each import one_of_each
+from calibrant._support.estimators import BaseEstimator
+from calibrant._support.options import require_option
+from calibrant._support.saving import Saved
+from calibrant._support.trial import trial
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.signal import Signal
+from calibrant.decisions.certificate import Certificate
+from calibrant.decisions.confidence_of import confidence_of
+from calibrant.decisions.refusals import too_few, uncertified
+from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.decisions.score_counts import ScoreCounts
+from calibrant.errors import InputError
+from calibrant.groups import read_clusters
+from calibrant.predictions import Inputs, read
+
+__all__ = ["SelectiveClassifier"]
+
+#: What each method and test is called, and what each method takes for granted beside independent rows.
+METHODS: dict[str, str] = {
+    "fixed_sequence": "fixed sequence", "sgr": "selection with guaranteed risk", "learn_then_test": "learn then test, 8 shares",
+}  # fmt: skip
+TESTS: dict[str, str] = {"binomial": "exact binomial", "betting": "betting", "hoeffding_bentkus": "Hoeffding-Bentkus"}
+DRAWS = "{} are independent draws of one population"
+FALLS = " and rows of a lower score are wrong no less often"
+
+
+class SelectiveClassifier(Saved, BaseEstimator):
+    r"""Accept the answers whose score is above a threshold, at most ``risk`` of them wrong with probability ``confidence``.
+
+    .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge \text{confidence}, \qquad
+        \hat t = s_{(k + 1)}, \quad p_j = P(Bin(j, \text{risk}) \le e_j) \le 1 - \text{confidence} \text{ for all } k_0 \le j \le k
+
+    :math:`s_{(1)} \ge s_{(2)} \ge \dots` the scores of n rows, :math:`e_j` the errors among the j highest.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    risk : float, default 0.05
+        Share of errors allowed among accepted rows, or the mean loss.
+    confidence : float, default 0.95
+        Of calibration sets, the share whose threshold keeps the promise.
+    signal : Signal or fitted Calibrator, optional
+        The score, larger for surer; default the largest probability. A signal that comes unfitted is fitted without the labels.
+    method : {"fixed_sequence", "sgr", "learn_then_test"}
+        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until one fails. "sgr": a search by halves
+        (selection with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand; it alone assumes nothing of the
+        order of the scores.
+    accepted_share : float, optional
+        Share of new rows that must be accepted as well; both hold with probability ``confidence``, each failing in half of the rest.
+    bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
+        The test of one threshold. "auto": exact binomial where every loss is 0 or 1, bets elsewhere.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    threshold_ : float
+        Rows whose score is above it are accepted; -inf where all are.
+    certificate_ : Certificate
+    guarantee_ : Guarantee
+    n_, accepted_, errors_, bound_ : float
+        What the certificate says.
+    signal_ : the signal as it is used, or None
+    classes_ : (K,) labels, where it was fitted on predictions
+
+    See Also
+    --------
+    NeymanPearsonClassifier : false alarms and misses, each with its own rate.
+    ExpectedCost : where a cost, not a rate of errors, is given.
+    metrics.coverage_at_risk : the best threshold in hindsight, without a promise.
+
+    Notes
+    -----
+    Use it where a person takes over what is not accepted. Fit it on rows that neither the model nor the calibrator has seen: certifying
+    on rows that chose the score promises nothing. The row that names the threshold is not counted, rows tied with it are not accepted,
+    and where the sequence begins depends on n alone. Rows of one cluster count once, by one drawn at random. It speaks of all accepted
+    rows together, not of each group, and only while new rows are like these. At risk and confidence 0.1 and 0.9, of 1,000 rows of which
+    65 % could be accepted, it accepts 54 %, "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
+
+    References
+    ----------
+    Geifman and El-Yaniv, "Selective classification for deep neural networks", NeurIPS 2017. Angelopoulos et al., "Learn then test:
+    calibrating predictive algorithms to achieve risk control", Annals of Applied Statistics 2025. Waudby-Smith and Ramdas, "Estimating
+    means of bounded random variables by betting", JRSS B 2024.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> y = (rng.random(2000) < p).astype(int)
+    >>> rule = SelectiveClassifier(risk=0.1, confidence=0.9).fit(p, y)
+    >>> round(rule.threshold_, 3), rule.accept([0.95, 0.6, 0.02]).tolist()
+    (0.823, [True, False, True])
+    """
+
+    def __init__(
+        self, risk: float = 0.05, confidence: float = 0.95, *, signal: Signal | Calibrator | None = None,
+        method: Literal["fixed_sequence", "sgr", "learn_then_test"] = "fixed_sequence", accepted_share: float | None = None,
+        bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = "auto", inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.risk: float = risk
+        self.confidence: float = confidence
+        self.signal: Signal | Calibrator | None = signal
+        self.method: Literal["fixed_sequence", "sgr", "learn_then_test"] = method
+        self.accepted_share: float | None = accepted_share
+        self.bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = bound
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None, X: Any = None,
+        reference: Any = None,
+    ) -> Self:  # fmt: skip
+        """Certify a threshold on held-out predictions and the true labels.
+
+        Parameters
+        ----------
+        P : (n, K), or (n,) for binary: probability of the second class
+        y : (n,) labels
+        cluster : (n,) labels of any kind, optional
+            Rows that hang together: one of each is drawn, and n counts clusters.
+        sample_weight : (n,) whole numbers, optional
+            How often each row was seen.
+        X, reference : for signals that use them
+        """
+        self._check()
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        if record.labels is None:
+            raise InputError("y must be the true labels, one a row; got None.")
+        seen = np.unique(record.labels)
+        if len(seen) == 1:
+            raise InputError(
+                f"y must hold two classes or more; got {record.classes[seen[0]]!r} alone, which says nothing of errors on the others; "
+                "fit it on rows of every class, or pass scores and losses to fit_scores."
+            )
+        signal, score = confidence_of(self.signal, record)
+        index = None if cluster is None else read_clusters(cluster, record)
+        self._certify(score, 1.0 - record.correct, repetitions(record.weights), index)
+        self.signal_: Signal | Calibrator | None = signal
+        self.classes_: np.ndarray = record.classes
+        return self
+
+    def fit_scores(
+        self, score: ArrayLike, loss: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Certify a threshold on scores (n,), larger for surer, and losses (n,) in [0, 1]: of any task, 1 for wrong, 0 for right."""
+        self._check()
+        values = arrays.scores(score)
+        lost = arrays.scores(loss, "loss", "unit")
+        if lost.shape != values.shape:
+            raise InputError(f"loss must have one number for each of the {len(values)} scores; got shape {lost.shape}.")
+        # A record of nothing but its rows: which of them count, how often, and in which cluster.
+        record = read(np.zeros(len(values)), sample_weight=sample_weight)
+        held = slice(None) if record.kept is None else record.kept
+        self._certify(values[held], lost[held], repetitions(record.weights), None if cluster is None else read_clusters(cluster, record))
+        return self
+
+    def fit_counts(self, counts: ScoreCounts) -> Self:
+        """Certify a threshold on counts of rows and errors by score, which were added up over parts of the data."""
+        self._check()
+        self._certified(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")
+        return self
+
+    def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+        """Which answers are accepted, (n,) booleans."""
+        require_fitted(self, "classes_")
+        return self.accept_scores(confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1])
+
+    def accept_scores(self, score: ArrayLike) -> np.ndarray:
+        """Which scores are above the threshold, (n,) booleans."""
+        require_fitted(self, "threshold_")
+        return arrays.scores(score) > self.threshold_
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The evidence, which prints as one sentence."""
+        require_fitted(self, "threshold_")
+        method = f"{TESTS[self.test_]}, {METHODS[self.method]}"
+        quantity = "wrong" if self.test_ == "binomial" else "loss"
+        return Certificate(self.n_, self.accepted_, self.errors_, self.risk, self.bound_, self.confidence, method, self.unit_, quantity)
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """The promise, with what it assumes."""
+        said = self.certificate_
+        assumes = DRAWS.format(said.unit) + ("" if self.method == "learn_then_test" else FALLS)
+        quantity = f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted {said.unit}"
+        return Guarantee(
+            "pac", quantity, f"new {said.unit}", assumes, said.n, most=self.risk, unit=said.unit, confidence=self.confidence,
+            method=said.method,
+        )  # fmt: skip
+
+    def _check(self) -> None:
+        for name in ("risk", "confidence"):
+            require_share(name, getattr(self, name))
+        if self.accepted_share is not None:
+            require_share("accepted_share", self.accepted_share)
+        require_option("method", self.method, METHODS)
+        require_option("bound", self.bound, ("auto", *get_args(Test)))
+
+    def _certify(self, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> None:
+        if cluster is not None:
+            cluster = np.unique(cluster, return_inverse=True)[1]
+            rows = one_of_each(cluster, score, loss, weight, seed=0)
+            score, loss, weight = score[rows], loss[rows], np.ones(len(rows))
+        self._certified(Blocks.of(score, loss, weight, self.bound == "betting"), "rows" if cluster is None else "clusters")
+
+    def _certified(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
+        delta = (1.0 - self.confidence) / (1.0 if self.accepted_share is None else 2.0)
+        test: Test = ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
+        if test == "binomial" and not blocks.binary:
+            raise InputError('bound="binomial" is for losses of 0 and 1; got others; pass bound="betting", or leave it out.')
+        least = fewest_rows(self.risk, delta)
+        if blocks.n < least:
+            raise InputError(too_few(blocks.n, least, self.risk, self.confidence, unit))
+        first = first_count(blocks.n, self.risk, delta, self.accepted_share)
+        method: Method = self.method
+        place, each = certified_place(blocks, self.risk, delta, method, test, first)
+        if place < 0 or blocks.covered[place] < first * (self.accepted_share is not None):
+            at = min(int(np.searchsorted(blocks.covered, first - 1e-9)), len(blocks.covered) - 1)
+            seen = float(blocks.lost[at]), float(blocks.covered[at]), blocks.n
+            raise InputError(uncertified(*seen, self.risk, self.confidence, each, unit))
+        below = place + 1 < len(blocks.score)
+        self.threshold_: float = float(blocks.score[place + 1]) if below else -math.inf
+        self.n_: float = blocks.n
+        self.accepted_, self.errors_ = float(blocks.covered[place]), float(blocks.lost[place])
+        self.bound_: float = upper_bound(blocks, place, each, test)
+        self.test_: Test = test
+        self.unit_: Literal["rows", "clusters"] = unit
+
+
+@trial.register
+def _(rule: SelectiveClassifier) -> None:
+    rule.accept_scores([0.0, 1.0])

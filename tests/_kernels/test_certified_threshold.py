@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from calibrant._kernels.binomial_tail import binomial_bound, binomial_p_value
+from calibrant._kernels.certified_threshold import Blocks, certified_place, first_count, upper_bound
+
+RISK = DELTA = 0.1
+
+
+def made(n=1000, seed=0, digits=None):
+    rng = np.random.default_rng(seed)
+    score = rng.beta(4, 1, n)
+    loss = (rng.random(n) > score).astype(float)
+    return Blocks.of(score if digits is None else score.round(digits), loss, np.ones(n))
+
+
+@pytest.mark.parametrize("digits", [None, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_fixed_sequence_is_the_loop_over_every_block(seed, digits):
+    blocks = made(seed=seed, digits=digits)
+    first = first_count(blocks.n, RISK, DELTA)
+    last = -1
+    for place in range(len(blocks.covered)):
+        if blocks.covered[place] < first:
+            continue
+        if float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) > DELTA:
+            break
+        last = place
+    assert certified_place(blocks, RISK, DELTA, "fixed_sequence", "binomial", first) == (last, DELTA)
+
+
+def test_the_sequence_begins_by_the_number_of_rows_alone():
+    assert first_count(1000, 0.1, 0.1) == 100
+    assert first_count(100, 0.05, 0.05) == 59
+    proved = first_count(1000, 0.1, 0.1, coverage=0.5)
+    assert 500 < proved < 560
+    assert first_count(20, 0.5, 0.1, coverage=0.999) == 21
+
+
+@pytest.mark.parametrize("method", ["sgr", "learn_then_test"])
+def test_what_the_others_accept_passes_at_their_share(method):
+    blocks = made(seed=1)
+    place, each = certified_place(blocks, RISK, DELTA, method, "binomial", 100)
+    assert 0.0 < each < DELTA
+    assert place > 0
+    assert float(binomial_bound(blocks.lost[place], blocks.covered[place], each)) <= RISK
+
+
+@pytest.mark.parametrize("test", ["betting", "hoeffding_bentkus"])
+def test_losses_between_0_and_1(test):
+    rng = np.random.default_rng(1)
+    score = rng.random(2000)
+    loss = np.clip(0.4 * (1.0 - score) + 0.05 * rng.standard_normal(2000), 0.0, 1.0)
+    blocks = Blocks.of(score, loss, np.ones(2000))
+    assert not blocks.binary
+    place, _ = certified_place(blocks, RISK, DELTA, "fixed_sequence", test, 200)
+    assert 0.0 < blocks.lost[place] / blocks.covered[place] < upper_bound(blocks, place, DELTA, test) <= RISK + 1e-9
+
+
+def test_nothing_passes_where_everything_is_wrong():
+    blocks = Blocks.of(np.linspace(0, 1, 200), np.ones(200), np.ones(200))
+    for method in ("fixed_sequence", "sgr", "learn_then_test"):
+        assert certified_place(blocks, RISK, DELTA, method, "binomial", 22)[0] == -1

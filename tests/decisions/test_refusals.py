@@ -1,0 +1,7 @@
+from calibrant.decisions.refusals import too_few, uncertified
+
+
+def test_they_say_how_many_rows_it_takes():
+    assert "takes 59 rows" in too_few(30, 59, 0.05, 0.95)
+    assert "about 2,600 rows like these" in uncertified(6, 200, 2000, 0.05, 0.95, 0.05)
+    assert "more rows do not change" in uncertified(20, 200, 2000, 0.05, 0.95, 0.05)
