@@ -35,6 +35,7 @@ from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.maps import *
 from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
 from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
+from calibrant.models.conformal_regressor import ConformalRegressor as ConformalRegressor
 from calibrant.models.cross_fitting import cross_fitted as cross_fitted
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
 from calibrant.monitoring.over_time import monitor as monitor

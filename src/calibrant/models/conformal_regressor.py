@@ -1,0 +1,259 @@
+"""A regressor with conformal intervals and no rows set aside: jackknife+, CV+ and their minmax versions."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant._kernels.cross_conformal import plus_promise, row_statistics
+from calibrant._kernels.order_statistic import shares
+from calibrant._support.estimators import RegressorMixin, clone
+from calibrant._support.options import require_option
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
+from calibrant.folds.splits import make_splits
+from calibrant.forecasts.conformal_ends import ConformalEnds
+from calibrant.forecasts.conformity import CONFORMITY
+from calibrant.forecasts.forecast import Forecast, require_level
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.models.routing import Wrapper, routed
+from calibrant.models.training_rows import TrainingRows, checked_rows
+
+__all__ = ["ConformalRegressor"]
+
+#: Numbers held at once while ends are sorted.
+BLOCK = 2_000_000
+
+
+class ConformalRegressor(RegressorMixin, Wrapper):
+    r"""Any scikit-learn regressor with intervals that hold what they promise, every row used for the model and for the intervals.
+
+    .. math:: \left[\, q^-_{n}\{\mu_{-k(i)}(x) - R_i\},\; q^+_{n}\{\mu_{-k(i)}(x) + R_i\} \,\right], \qquad R_i = |y_i - \mu_{-k(i)}(x_i)|
+
+    with the model of each row's fold fitted without that fold, and the ceil((n + 1) level)-th smallest (largest) of the n ends. Folds of
+    one row are the jackknife+, others CV+. ``method="minmax"`` goes from the least fold's prediction minus the order statistic of the R
+    to the largest plus it.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    model : regressor
+        Unfitted; fitted once without each fold and once on all rows.
+    method : {"plus", "minmax"}
+        "plus" promises 1 - 2 alpha (alpha = 1 - level), and holds about 1 - alpha; "minmax" promises 1 - alpha, and is wider.
+    conformity : {"absolute", "scaled", "distributional"}
+        R as above; over the model's own std; or by the model's own distribution, with its quantiles as ends. The last two need a model that
+        has one: ``predict_distribution(X)``, ``predict(X, return_std=True)``, or ``predict(X)`` returning the pair (mean, std).
+    cv : int, splitter, or iterable of (rows to fit, rows held out), default 10
+        Must hold every row out once. A number means shuffled folds; ``LeaveOneOut()`` is the jackknife+.
+    bounds : (low, high), optional
+        What no outcome can pass; intervals end there.
+    n_jobs : int, optional
+        Fits at the same time, as in joblib.
+    random_state : int or None
+        Seed of the folds when ``cv`` is a number; None is the same as 0.
+
+    Attributes
+    ----------
+    model_ : the model fitted on all rows; ``predict`` is its prediction.
+    models_ : list of the models fitted without one fold each.
+    scores_ : list of the R of each fold.
+    weights_ : list of what each of them counts.
+    fold_sizes_ : (m,) numbers of rows, or of clusters, in each fold.
+    n_features_in_, feature_names_in_ : where the model has them.
+
+    Raises
+    ------
+    InputError
+        When the model is fitted already, or ``cv`` does not hold every row out once.
+
+    See Also
+    --------
+    CalibratedRegressor : with a fitted model and ``ConformalIntervals`` the intervals of split conformal prediction.
+    ConformalIntervals : for given forecasts.
+
+    Notes
+    -----
+    Use it where rows are too few to set some aside: a few hundred. With thousands, split: one fit instead of m, and no 2 alpha. The price
+    of CV+ in the promise beyond 2 alpha falls with the rows of a fold, and ``guarantee(level)`` counts it. With ``groups`` folds keep
+    groups whole, a group counts as one row, and the promise is for a row of a new group. A weighted row is no row drawn by chance, so with
+    weights other than 0 and 1 nothing is promised.
+
+    References
+    ----------
+    Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021. Lee, Barber and
+    Willett, "Distribution-free inference with hierarchical data", 2023, for groups.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn.linear_model import Ridge
+    >>> from calibrant import ConformalRegressor
+    >>> X, y = make_regression(n_samples=200, noise=5.0, random_state=0)
+    >>> reg = ConformalRegressor(Ridge()).fit(X[:150], y[:150])
+    >>> low, high = reg.predict_interval(X[150:], level=0.8)
+    >>> bool(0.7 < ((low <= y[150:]) & (y[150:] <= high)).mean() < 0.95)
+    True
+    >>> round(reg.guarantee(0.8).least, 3)
+    0.515
+    """
+
+    def __init__(
+        self, model: Any, *, method: Literal["plus", "minmax"] = "plus",
+        conformity: Literal["absolute", "scaled", "distributional"] = "absolute", cv: Any = 10, bounds: tuple[float, float] | None = None,
+        n_jobs: int | None = None, random_state: int | None = None,
+    ) -> None:  # fmt: skip
+        self.model: Any = model
+        self.method: Literal["plus", "minmax"] = method
+        self.conformity: Literal["absolute", "scaled", "distributional"] = conformity
+        self.cv: Any = cv
+        self.bounds: tuple[float, float] | None = bounds
+        self.n_jobs: int | None = n_jobs
+        self.random_state: int | None = random_state
+
+    def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: Any = None, **fit_params: Any) -> Self:
+        """Fit the model without each fold, and on all rows.
+
+        Parameters
+        ----------
+        X : (n, ...) features: array, sparse matrix, data frame
+        y : (n,) outcomes
+        sample_weight : (n,), optional
+            For the models and the intervals; a row of weight 0 counts as no row for either.
+        groups : (n,), optional
+            Rows of one group are held out together and count as one.
+        **fit_params
+            Handed to the model's ``fit``, as :class:`CalibratedRegressor` does.
+
+        Returns
+        -------
+        self
+        """
+        X, y = checked_rows(self, X, y, one_or_several)
+        y = np.asarray(y, dtype=np.float64)
+        self._check(y)
+        data = TrainingRows(X, y, sample_weight)
+        params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
+        splits = data.counted_splits(make_splits(self.cv, X, y, random_state=self.random_state, stratify=False, **split_params))
+        everything = data.counted()
+        if not np.array_equal(np.sort(np.concatenate([rows for _, rows in splits])), everything):
+            raise InputError("cv must hold every row out once; this one does not; use a number of folds, KFold or LeaveOneOut.")
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(_without_fold)(self.model, self.conformity, data, fit_rows, rows, params["model"]) for fit_rows, rows in splits
+        )
+        self.models_: list[Any] = [model for model, _ in found]
+        self.scores_: list[np.ndarray] = [scores for _, scores in found]
+        self._count(data, [rows for _, rows in splits], groups)
+        self.model_: Any = _fitted(self.model, data, everything, params["model"])
+        self._take_names(self.model_)
+        return self
+
+    def _check(self, y):
+        require_option("method", self.method, ("plus", "minmax"))
+        require_option("conformity", self.conformity, CONFORMITY)
+        self._ends.require_within(y)
+        if y.ndim > 1:
+            raise InputError(f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its own.")
+        if is_fitted(self.model):
+            raise InputError(
+                f"model must be unfitted, to be fitted without each fold; got a fitted {type(self.model).__name__}; "
+                "clone it, or use CalibratedRegressor(model, ConformalIntervals()) with rows that it has not seen."
+            )
+
+    @property
+    def _ends(self):
+        return ConformalEnds(bounds=(-np.inf, np.inf) if self.bounds is None else self.bounds)
+
+    def _count(self, data, folds, groups):
+        weight = np.ones(len(data.y)) if data.weight is None else data.weight
+        self._plain: bool = bool(np.isin(weight, (0.0, 1.0)).all())
+        self.unit_: Literal["rows", "clusters"] = "rows" if groups is None else "clusters"
+        code = None
+        if groups is not None:
+            known: dict[Any, int] = {}
+            code = np.array([known.setdefault(name, len(known)) for name in np.asarray(groups).tolist()])
+        self.fold_sizes_: np.ndarray = np.array([len(rows) if code is None else len(np.unique(code[rows])) for rows in folds])
+        counted = shares(weight, code)
+        self.weights_: list[np.ndarray] = [counted[rows] for rows in folds]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the model fitted on all rows, (n,)."""
+        check_is_fitted(self, "models_")
+        out = model_forecast(self.model_, X)
+        return out.mean if isinstance(out, Forecast) else out
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) that are meant to hold a new outcome with probability ``level``; ``guarantee(level)`` says what they promise.
+
+        Returns
+        -------
+        (low, high) : (n,) each
+            Infinite, with a warning, where rows are too few for the level.
+        """
+        check_is_fitted(self, "models_")
+        require_level(level)
+        forecasts = [_forecast(model, X, self.conformity) for model in self.models_]
+        weight, n_rows = np.concatenate(self.weights_), len(forecasts[0])
+        low, high = np.empty((2, n_rows))
+        step = max(1, BLOCK // len(weight))
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            low[rows], high[rows] = self._ends_of([forecast.take(rows) for forecast in forecasts], weight, level)
+        return self._ends.limited(low, high, level, float(weight.sum()))
+
+    def _ends_of(self, forecasts, weight, level):
+        score = CONFORMITY[self.conformity]
+        if self.method == "minmax":
+            reach = row_statistics(np.concatenate(self.scores_)[None, :], weight, level)
+            ends = np.stack([score.at(forecast, np.append(-reach, reach)) for forecast in forecasts])
+            return ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)
+        above = np.hstack([score.at(forecast, size) for forecast, size in zip(forecasts, self.scores_, strict=True)])
+        below = np.hstack([score.at(forecast, -size) for forecast, size in zip(forecasts, self.scores_, strict=True)])
+        return -row_statistics(-below, weight, level), row_statistics(above, weight, level)
+
+    def guarantee(self, level: float = 0.9) -> Guarantee | None:
+        """What the intervals of a level promise; None where rows are weighted."""
+        check_is_fitted(self, "models_")
+        require_level(level)
+        if not self._plain:
+            return None
+        plus = self.method == "plus"
+        name = ("jackknife+" if plus else "jackknife-minmax") if (self.fold_sizes_ == 1).all() else ("CV+" if plus else "CV-minmax")
+        return Guarantee(
+            "marginal", f"coverage of the {100 * level:g} % intervals",
+            "new rows" if self.unit_ == "rows" else "one row, drawn by chance, of each new cluster",
+            f"new {self.unit_} are exchangeable with the {self.unit_} of the fit, which the model treats alike",
+            n=int(self.fold_sizes_.sum()), least=plus_promise(level, self.fold_sizes_) if plus else level, unit=self.unit_, method=name,
+        )  # fmt: skip
+
+    def explain(self, level: float = 0.9) -> str:
+        """What is promised of the intervals of a level, or why nothing is."""
+        said = self.guarantee(level)
+        return "nothing is promised: rows have weights other than 0 and 1" if said is None else str(said)
+
+
+def _fitted(model, data, rows, params):
+    return clone(model).fit(data.X_of(rows), data.y[rows], **data.params_of(rows, params))
+
+
+def _without_fold(model, conformity, data, fit_rows, rows, params):
+    """(the model fitted without a fold, the scores of the fold's rows)."""
+    fitted = _fitted(model, data, fit_rows, params)
+    return fitted, np.abs(CONFORMITY[conformity].of(_forecast(fitted, data.X_of(rows), conformity), data.y[rows]))
+
+
+def _forecast(model, X, conformity):
+    """What a model says as a forecast; a plain mean will do where its std is not looked at."""
+    out = model_forecast(model, X)
+    if isinstance(out, Forecast):
+        return out
+    if conformity != "absolute":
+        raise InputError(
+            f'conformity="{conformity}" needs a model that says more than a mean; {type(model).__name__} does not; use "absolute", or a '
+            "model with predict_distribution(X) or predict(X, return_std=True)."
+        )
+    return NormalForecast(out, np.ones(out.shape))
