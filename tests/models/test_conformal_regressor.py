@@ -149,7 +149,7 @@ def test_what_cannot_work_is_refused():
     for reg, match in (
         (cb.ConformalRegressor(LinearRegression().fit(X, y)), "model must be unfitted"),
         (cb.ConformalRegressor(LinearRegression(), cv=ShuffleSplit(3)), "every row out once"),
-        (cb.ConformalRegressor(LinearRegression(), conformity="scaled"), "needs a model that says more"),
+        (cb.ConformalRegressor(LinearRegression(), conformity="scaled"), "needs a model with predict_distribution"),
         (cb.ConformalRegressor(LinearRegression(), method="base"), "method"),
         (cb.ConformalRegressor(LinearRegression(), bounds=(0.0, 1.0)), "no outcome may pass"),
     ):

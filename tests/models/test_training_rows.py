@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 from calibrant.errors import InputError
 from calibrant.models.training_rows import TrainingRows
@@ -44,3 +45,12 @@ def test_splits_without_rows_of_weight_zero():
 def test_weights_that_are_none_are_refused():
     with pytest.raises(InputError, match="zero in every row"):
         TrainingRows(X, Y, np.zeros(5))
+
+
+def test_a_model_is_fitted_to_some_rows_and_stays_as_it_is():
+    model, features, target = Ridge(), np.arange(5.0)[:, None], np.array([3.0, 1.0, 4.0, 1.0, 5.0])
+    data, rows = TrainingRows(features, 2.0 * target), np.array([0, 2, 3])
+    plain, other = data.fitted(model, rows, {}), data.fitted(model, rows, {"sample_weight": np.arange(1.0, 6.0)}, target)
+    assert plain.coef_ == pytest.approx(Ridge().fit(features[rows], 2.0 * target[rows]).coef_)
+    assert other.coef_ == pytest.approx(Ridge().fit(features[rows], target[rows], sample_weight=[1.0, 3.0, 4.0]).coef_)
+    assert not hasattr(model, "coef_")

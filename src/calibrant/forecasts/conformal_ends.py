@@ -30,6 +30,11 @@ class ConformalEnds:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     unit: Literal["rows", "clusters"] = "rows"
 
+    @property
+    def over(self) -> str:
+        """What a promise is an average over."""
+        return "new rows" if self.unit == "rows" else "one row, drawn by chance, of each new cluster"
+
     def require_within(self, y: np.ndarray | None) -> None:
         """Raise InputError where the bounds are none, or an outcome passes them."""
         if not (len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]):

@@ -134,9 +134,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
             held_out, forecast = everything, model_forecast(self.model, data.X_of(everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            fitted = (_fitted(self.model, data, fit_rows, params["model"]) for fit_rows, _ in splits)
+            fitted = (data.fitted(self.model, fit_rows, params["model"]) for fit_rows, _ in splits)
             forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
-            self.model_ = _fitted(self.model, data, everything, params["model"])
+            self.model_ = data.fitted(self.model, everything, params["model"])
         forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
         self.calibrator_: RegressionCalibrator = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
         self._take_names(self.model_)
@@ -167,9 +167,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         for fit_rows, rows in splits:
             fit_rows = fit_rows[seen[fit_rows]]
             if len(fit_rows):
-                fresh = _fitted(self.scale_model, data, fit_rows, params, error)
+                fresh = data.fitted(self.scale_model, fit_rows, params, error)
                 std[rows] = self._positive(fresh.predict(data.X_of(rows)))
-        self.scale_model_: Any = _fitted(self.scale_model, data, held_out, params, error)
+        self.scale_model_: Any = data.fitted(self.scale_model, held_out, params, error)
         return NormalForecast(forecast, std[held_out])
 
     def _positive(self, std):
@@ -188,11 +188,6 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
-
-
-def _fitted(model, data, rows, params, target=None):
-    """A clone fitted to some rows, to the outcomes or to another target."""
-    return clone(model).fit(data.X_of(rows), (data.y if target is None else target)[rows], **data.params_of(rows, params))
 
 
 def _joined(parts):

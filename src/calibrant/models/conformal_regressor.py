@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.cross_conformal import plus_promise, row_statistics
 from calibrant._kernels.order_statistic import shares
-from calibrant._support.estimators import RegressorMixin, clone
+from calibrant._support.estimators import RegressorMixin
 from calibrant._support.options import require_option
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError
@@ -65,11 +65,6 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     weights_ : list of what each of them counts.
     fold_sizes_ : (m,) numbers of rows, or of clusters, in each fold.
     n_features_in_, feature_names_in_ : where the model has them.
-
-    Raises
-    ------
-    InputError
-        When the model is fitted already, or ``cv`` does not hold every row out once.
 
     See Also
     --------
@@ -148,7 +143,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self.models_: list[Any] = [model for model, _ in found]
         self.scores_: list[np.ndarray] = [scores for _, scores in found]
         self._count(data, [rows for _, rows in splits], groups)
-        self.model_: Any = _fitted(self.model, data, everything, params["model"])
+        self.model_: Any = data.fitted(self.model, everything, params["model"])
         self._take_names(self.model_)
         return self
 
@@ -160,13 +155,13 @@ class ConformalRegressor(RegressorMixin, Wrapper):
             raise InputError(f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its own.")
         if is_fitted(self.model):
             raise InputError(
-                f"model must be unfitted, to be fitted without each fold; got a fitted {type(self.model).__name__}; "
-                "clone it, or use CalibratedRegressor(model, ConformalIntervals()) with rows that it has not seen."
+                f"model must be unfitted; got a fitted {type(self.model).__name__}; clone it, or use "
+                "CalibratedRegressor(model, ConformalIntervals()) with rows that it has not seen."
             )
 
     @property
     def _ends(self):
-        return ConformalEnds(bounds=(-np.inf, np.inf) if self.bounds is None else self.bounds)
+        return ConformalEnds(bounds=self.bounds or (-np.inf, np.inf), unit=getattr(self, "unit_", "rows"))
 
     def _count(self, data, folds, groups):
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
@@ -192,7 +187,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         Returns
         -------
         (low, high) : (n,) each
-            Infinite, with a warning, where rows are too few for the level.
+            Infinite, with a warning, where rows are too few.
         """
         check_is_fitted(self, "models_")
         require_level(level)
@@ -224,8 +219,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         plus = self.method == "plus"
         name = ("jackknife+" if plus else "jackknife-minmax") if (self.fold_sizes_ == 1).all() else ("CV+" if plus else "CV-minmax")
         return Guarantee(
-            "marginal", f"coverage of the {100 * level:g} % intervals",
-            "new rows" if self.unit_ == "rows" else "one row, drawn by chance, of each new cluster",
+            "marginal", f"coverage of the {100 * level:g} % intervals", self._ends.over,
             f"new {self.unit_} are exchangeable with the {self.unit_} of the fit, which the model treats alike",
             n=int(self.fold_sizes_.sum()), least=plus_promise(level, self.fold_sizes_) if plus else level, unit=self.unit_, method=name,
         )  # fmt: skip
@@ -236,13 +230,9 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         return "nothing is promised: rows have weights other than 0 and 1" if said is None else str(said)
 
 
-def _fitted(model, data, rows, params):
-    return clone(model).fit(data.X_of(rows), data.y[rows], **data.params_of(rows, params))
-
-
 def _without_fold(model, conformity, data, fit_rows, rows, params):
     """(the model fitted without a fold, the scores of the fold's rows)."""
-    fitted = _fitted(model, data, fit_rows, params)
+    fitted = data.fitted(model, fit_rows, params)
     return fitted, np.abs(CONFORMITY[conformity].of(_forecast(fitted, data.X_of(rows), conformity), data.y[rows]))
 
 
@@ -252,8 +242,6 @@ def _forecast(model, X, conformity):
     if isinstance(out, Forecast):
         return out
     if conformity != "absolute":
-        raise InputError(
-            f'conformity="{conformity}" needs a model that says more than a mean; {type(model).__name__} does not; use "absolute", or a '
-            "model with predict_distribution(X) or predict(X, return_std=True)."
-        )
+        what = f'conformity="{conformity}" needs a model with predict_distribution(X) or predict(X, return_std=True)'
+        raise InputError(f'{what}; {type(model).__name__} has a plain mean; use "absolute".')
     return NormalForecast(out, np.ones(out.shape))

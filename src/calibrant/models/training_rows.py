@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import assert_all_finite, check_consistent_length
 
 from calibrant import arrays
+from calibrant._support.estimators import clone
 from calibrant.errors import InputError
 from calibrant.rows import n_rows, take_optional, take_rows
 
@@ -73,3 +74,7 @@ class TrainingRows:
     def params_of(self, rows: np.ndarray, params: dict[str, Any]) -> dict[str, Any]:
         """Fit arguments for some rows: those with one entry a row are cut."""
         return take_optional(params, rows, len(self.y))
+
+    def fitted(self, model: Any, rows: np.ndarray, params: dict[str, Any], target: np.ndarray | None = None) -> Any:
+        """A clone of a model, fitted to some rows, to the outcomes or to another target."""
+        return clone(model).fit(self.X_of(rows), (self.y if target is None else target)[rows], **self.params_of(rows, params))
