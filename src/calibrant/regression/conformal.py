@@ -214,10 +214,9 @@ class ConformalIntervals(RegressionCalibrator):
         masses = list(_arrays(self.mass_))
         if self.unit_ == "rows" and any((mass != np.round(mass)).any() for mass in masses):
             return None
-        many = "rows and their forecasts are" if self.unit_ == "rows" else "clusters are"
         return Guarantee(
             "marginal", f"coverage of the {100 * level:g} % intervals", self._ends.over,
-            f"new {many} exchangeable with the calibration {self.unit_}",
+            f"new {self.unit_} and their forecasts are exchangeable with the calibration {self.unit_}",
             n=round(min(float(mass[-1]) for mass in masses)), least=level, unit=self.unit_,
             method="split conformal" if self.unit_ == "rows" else "hierarchical conformal",
         )  # fmt: skip
