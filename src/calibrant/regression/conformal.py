@@ -74,7 +74,6 @@ class ConformalIntervals(RegressionCalibrator):
     MondrianIntervals : the same promise in each bin of the std, or in each group.
     ConformalRegressor : intervals around a model without rows set aside.
     IntervalCalibration, QuantileRecalibration : whole distributions, no guarantee.
-    metrics.interval_coverage : whether they hold what they say.
 
     Notes
     -----
