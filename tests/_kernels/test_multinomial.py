@@ -5,7 +5,7 @@ import pytest
 
 from calibrant._kernels import multinomial
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective, vector_logits, vector_objective
-from calibrant._kernels.newton import conjugate_gradient, minimise, minimise_near
+from calibrant._kernels.newton import borrowed, conjugate_gradient, minimise, minimise_near
 from calibrant._kernels.softmax import log_softmax
 
 
@@ -89,3 +89,29 @@ def test_a_search_near_another_ends_at_the_minimum_of_its_own(family, limit, mon
     assert size <= 3e-6
     np.testing.assert_allclose(near, exact, atol=3e-4)
     assert evaluate(near)[0] == pytest.approx(evaluate(exact)[0], abs=1e-8)
+
+
+def test_later_searches_begin_with_the_curvature_that_earlier_ones_saw():
+    z, labels, weight, rng = _problem(n=3000, n_classes=30)
+    z[:, 0] = z[:, 1] + 0.1 * z[:, 0]  # two classes that move together: the curvature of each by itself misleads
+    counted = []
+
+    def searched(memory, weight):
+        calls = []
+        objective = matrix_objective(z, labels, weight, 1e-4, np.zeros((30, 31)))
+        _, status, _ = minimise_near(lambda theta: calls.append(0) or objective(theta), np.zeros((30, 31)), memory)
+        assert status == "converged"
+        counted.append(len(calls))
+
+    memory = {}
+    searched(memory, weight)
+    fold = weight * rng.uniform(0.5, 1.5, len(weight))
+    bare = {**memory, "pairs": []}
+    searched(bare, fold)
+    searched({**memory, "pairs": list(memory["pairs"])}, fold)
+    assert counted[2] < counted[1]
+    other = borrowed(memory)
+    minimise_near(matrix_objective(z, labels, fold, 1e-4, np.zeros((30, 31))), np.zeros((30, 31)), other)
+    assert np.abs(other["end"] - memory["end"]).max() > 1e-6
+    assert "borrowed" not in other
+    assert other["pairs"] is not memory["pairs"]

@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective
+from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective, slope_rows
 from calibrant._kernels.softmax import log_softmax, softmax
 
 KNOTS = np.array([-4.0, -2.0, -0.5])
@@ -15,7 +15,7 @@ KNOTS = np.array([-4.0, -2.0, -0.5])
 def test_the_derivatives_agree_with_differences(K):
     rng = np.random.default_rng(0)
     z, y, weight = log_softmax(rng.normal(size=(80, K)) * 2), rng.integers(0, K, 80), rng.uniform(0.5, 2, 80)
-    evaluate = slope_objective(z, y, weight, KNOTS, 0.1)
+    evaluate = slope_objective(slope_rows(z, y, weight, KNOTS), KNOTS, 0.1)
     slopes = rng.uniform(0.3, 2.0, 8)
     value, gradient, hessian = evaluate(slopes)
     loss = -log_softmax(order_preserving_logits(slopes.reshape(2, 4), KNOTS, z))[np.arange(80), y]

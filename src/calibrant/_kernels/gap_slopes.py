@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._kernels.logistic import logistic_derivatives
 from calibrant._kernels.threads import map_blocks, row_blocks
 
-__all__ = ["order_preserving_logits", "slope_objective"]
+__all__ = ["order_preserving_logits", "slope_objective", "slope_rows"]
 
 BLOCK_ENTRIES = 32_768
 
@@ -28,15 +28,19 @@ def order_preserving_logits(slopes, knots, z):
     return out
 
 
-def slope_objective(z, labels, weight, knots, ridge):
-    """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge |slopes - 1|^2."""
+def slope_rows(z, labels, weight, knots):
+    """What of the rows does not change with the slopes, for :func:`slope_objective`."""
     weight = weight / weight.sum()
     if z.shape[1] == 2:
-        return _two_classes(z, labels, weight, knots, ridge)
-    blocks = [_Block.of(z[rows], labels[rows], weight[rows], knots) for rows in row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))]
+        return [_Leads.of(z, labels, weight, knots)]
+    return [_Block.of(z[rows], labels[rows], weight[rows], knots) for rows in row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))]
+
+
+def slope_objective(rows, knots, ridge):
+    """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge |slopes - 1|^2."""
 
     def evaluate(flat):
-        parts = map_blocks(lambda block: block.derivatives(flat.reshape(2, -1), knots), blocks)
+        parts = map_blocks(lambda block: block.derivatives(flat.reshape(2, -1), knots), rows)
         value, gradient, hessian = (sum(part[i] for part in parts) for i in range(3))
         away = flat - 1.0
         return float(value + ridge * away @ away), gradient + 2.0 * ridge * away, hessian + 2.0 * ridge * np.eye(len(flat))
@@ -44,20 +48,24 @@ def slope_objective(z, labels, weight, knots, ridge):
     return evaluate
 
 
-def _two_classes(z, labels, weight, knots, ridge):
-    """The same, where only the lead of the top entry counts: a logistic regression of the top entry's being right."""
-    top, _, first, second = _leaders(z)
-    lead, hit = _features(first, knots) - _features(second, knots), (labels == top).astype(np.float64)
-    m = lead.shape[1]
+@dataclass(frozen=True)
+class _Leads:
+    """Rows of two classes, where only the lead of the top entry counts: a logistic regression of the top entry's being right."""
 
-    def evaluate(flat):
-        loss, slope, curvature = logistic_derivatives(flat[:m], lead, hit, weight)
-        away, gradient, hessian = flat - 1.0, 2.0 * ridge * (flat - 1.0), 2.0 * ridge * np.eye(2 * m)
-        gradient[:m] += slope
-        hessian[:m, :m] += curvature
-        return loss + float(ridge * away @ away), gradient, hessian
+    lead: np.ndarray
+    hit: np.ndarray
+    weight: np.ndarray
 
-    return evaluate
+    @classmethod
+    def of(cls, z, labels, weight, knots):
+        top, _, first, second = _leaders(z)
+        return cls(_features(first, knots) - _features(second, knots), (labels == top).astype(np.float64), weight)
+
+    def derivatives(self, slopes, knots):
+        """(value, gradient, hessian) of the rows' mean log loss."""
+        m = len(knots) + 1
+        loss, slope, curvature = logistic_derivatives(slopes[0], self.lead, self.hit, self.weight)
+        return loss, np.append(slope, np.zeros(m)), np.pad(curvature, (0, m))
 
 
 @dataclass(frozen=True)

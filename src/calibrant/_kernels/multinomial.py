@@ -3,17 +3,18 @@ r"""Ridge-penalised multinomial log loss of scaled log-probabilities, with gradi
 .. math:: f(\theta) = \frac{1}{W} \sum_i w_i \left(\log \sum_k e^{u_{ik}} - u_{i y_i}\right) + \sum_j \rho_j (\theta_j - c_j)^2
 
 with u = a * z + b (vector, theta = [a; b] of shape (2, K)) or u = A z + b (matrix, theta = [A | b] of shape (K, K + 1)).
-Values and gradients are float64. For many parameters the Hessian is only multiplied with, in float32: it steers the steps
-and has no part in where they end.
+Values and gradients are float64, but for z in float32, where sums over a block are too. For many parameters the Hessian is only multiplied
+with, in float32: it steers the steps and has no part in where they end.
 """
 
 import numpy as np
 
+from calibrant._kernels.class_inverses import class_inverses
 from calibrant._kernels.newton import LazySolver, cholesky_solver, preconditioned_solver
 from calibrant._kernels.softmax import by_class
 from calibrant._kernels.threads import map_blocks, row_blocks
 
-__all__ = ["matrix_logits", "matrix_objective", "vector_logits", "vector_objective"]
+__all__ = ["DENSE_MATRIX", "matrix_logits", "matrix_objective", "vector_logits", "vector_objective"]
 
 #: Up to so many parameters the Hessian is formed: each family's own balance of products against factors.
 DENSE_VECTOR = 128
@@ -66,22 +67,23 @@ def matrix_objective(z, labels, weight, ridge, centre):
     shape = centre.shape
     n_classes = shape[0]
     ridge = np.broadcast_to(ridge, shape)
-    X = np.column_stack([z, np.ones(len(z))])
+    X = np.column_stack([z, np.ones(len(z), dtype=z.dtype)])
     blocks = row_blocks(len(z), max(BLOCK_ENTRIES // n_classes, 1))
     dense = shape[0] * shape[1] <= DENSE_MATRIX
     P = by_class(np.empty((len(z), n_classes), dtype=np.float64 if dense else np.float32))
     wide = np.ascontiguousarray(X.T) if dense else None
-    single = None if dense else (X.astype(np.float32), 2.0 * ridge)
+    single = None if dense else (X.astype(np.float32, copy=False), 2.0 * ridge)
     inverses = []
 
     def block(theta, rows):
         logits = X[rows] @ theta.T if wide is None else (theta @ wide[:, rows]).T
         loss, probabilities, residual = _softmax_residual(logits, labels[rows], weight[rows])
         P[rows] = probabilities
-        return loss, residual.T @ X[rows]
+        return loss, (residual.T @ X[rows]).astype(np.float64, copy=False)
 
     def evaluate(theta):
-        value, gradient = _total(map_blocks(lambda rows: block(theta, rows), blocks))
+        cast = theta.astype(X.dtype, copy=False)
+        value, gradient = _total(map_blocks(lambda rows: block(cast, rows), blocks))
         value += float((ridge * (theta - centre) ** 2).sum())
         gradient += 2.0 * ridge * (theta - centre)
         if dense:
@@ -221,24 +223,9 @@ def _matrix_products(single, P, weight, inverses):
         diagonal = (P * (1.0 - P) * w[:, None]).T @ (X * X) + double_ridge + 1e-12
         return preconditioned_solver(product, lambda s: s / diagonal)
     if not inverses:  # those of the first step serve the later ones too
-        inverses.append(_class_inverses(X, P, w, double_ridge))
+        inverses.append(class_inverses(X, P, w, double_ridge))
 
     def precondition(s):
         return np.matmul(inverses[0], s.astype(np.float32)[:, :, None])[:, :, 0].astype(np.float64)
 
     return preconditioned_solver(product, precondition)
-
-
-def _class_inverses(X, P, weight, double_ridge):
-    """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where the class is in play."""
-    spread = P * (1.0 - P) * weight[:, None]
-    total = spread.sum(axis=0)
-    blocks = np.empty((P.shape[1], X.shape[1], X.shape[1]), dtype=np.float32)
-    for k in range(P.shape[1]):
-        rows = np.flatnonzero(spread[:, k] > 1e-2 * spread[:, k].max(initial=0.0))
-        x = X[rows]
-        blocks[k] = (x.T * spread[rows, k]) @ x
-        blocks[k] *= total[k] / max(float(spread[rows, k].sum()), 1e-30)
-    index = np.arange(X.shape[1])
-    blocks[:, index, index] += double_ridge + 1e-5 * blocks[:, index, index].mean()
-    return np.linalg.inv(blocks)

@@ -3,11 +3,13 @@
 import numpy as np
 from scipy import linalg
 
-__all__ = ["LazySolver", "cholesky_solver", "conjugate_gradient", "minimise", "minimise_near", "preconditioned_solver"]
+__all__ = ["LazySolver", "borrowed", "cholesky_solver", "conjugate_gradient", "minimise", "minimise_near", "preconditioned_solver"]
 
 
 #: Where a search near another ends, and after how many steps it begins anew.
 NEAR_TOLERANCE, NEAR_STEPS = 3e-6, 40
+#: Changes of the gradient that are kept.
+NEAR_PAIRS = 30
 #: Relative residual to which a step near another search is solved for.
 NEAR_RELATIVE = 0.1
 
@@ -15,28 +17,33 @@ NEAR_RELATIVE = 0.1
 def minimise_near(evaluate, start, memory, tolerance=1e-8):
     """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the first at its start.
 
-    It and the last end are left in the dict ``memory``: the others begin there. Steps are corrected by the changes of the gradient seen on
-    the way (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6, which is a loss 1e-9 or so above the
-    least. A solver may have an attribute ``near``: a light stand-in for itself, which holds no rows.
+    It and the first end are left in the dict ``memory``: the others begin there. Steps are corrected by the changes of the gradient seen on
+    the way, by this search and those before it (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6,
+    which is a loss 1e-9 or so above the least. A solver may have an attribute ``near``: a light stand-in for itself, which holds no rows.
     """
     first = not memory
     if first:
         _, gradient, solve = evaluate(start)
         solve(gradient, NEAR_RELATIVE)
-        memory.update(end=start, solve=getattr(solve, "near", solve))
+        memory.update(end=start, solve=getattr(solve, "near", solve), pairs=[])
     goal = tolerance if first else max(NEAR_TOLERANCE, tolerance)
     x, size = _follow(evaluate, memory, goal)
     status = "converged"
     if size > goal:
         x, status, size = minimise(evaluate, x, tolerance)
-    if first:
+    if first or memory.pop("borrowed", False):
         memory["end"] = x
     return x, status, size
 
 
+def borrowed(memory):
+    """A copy of a memory, for searches of another kind that ends near by: they begin at its end until they have one of their own."""
+    return {**memory, "pairs": list(memory["pairs"]), "borrowed": True}
+
+
 def _follow(evaluate, memory, tolerance):
     """(x, largest gradient entry) after at most NEAR_STEPS steps from the end remembered."""
-    x, solve, pairs = memory["end"], memory["solve"], []
+    x, solve, pairs = memory["end"], memory["solve"], memory["pairs"]
     value, gradient, _ = evaluate(x)
     for _ in range(NEAR_STEPS):
         if float(np.abs(gradient).max()) <= tolerance:
@@ -48,6 +55,7 @@ def _follow(evaluate, memory, tolerance):
             break
         if float(np.vdot(moved[0] - x, moved[2] - gradient)) > 0.0:
             pairs.append((moved[0] - x, moved[2] - gradient))
+            del pairs[:-NEAR_PAIRS]
         x, value, gradient, _ = moved
     return x, float(np.abs(gradient).max())
 

@@ -89,8 +89,11 @@ class Spline(Map):
     def _bend(self, z, target, weight, knots):
         """Replace the straight line by the curve of the best penalty, where one is better."""
         root, near = penalty_root(knots), self._memory is not None and "penalty" in self._memory
+        ends = {} if self._memory is None else self._memory.setdefault("ends", {})
         design = np.column_stack([np.ones_like(z), z, curved_basis(z, knots, root)])
-        straight, _ = fit_logistic(design[:, :2], target, weight, [self.coefficients_[::-1]], loose=near)
+        straight = self.coefficients_[::-1]
+        if not straight[1] > 0.0:
+            straight, _ = fit_logistic(design[:, :2], target, weight, [straight], loose=near)
         loss, _, hessian = logistic_derivatives(straight, design[:, :2], target, weight)
         best = loss + 0.5 * np.linalg.slogdet(hessian)[1]
         theta = np.append(straight, np.zeros(root.shape[1]))
@@ -99,7 +102,10 @@ class Spline(Map):
             j = waiting.pop(0)
             tried.add(j)
             ridge = np.append([0.0, 0.0], np.full(root.shape[1], PENALTIES[j]))
-            theta, status = fit_logistic(design, target, weight, [theta], ridge=ridge, loose=near)
+            # With as many knots at nearly the same places, the curve found on nearly the same rows is nearer than one of another penalty.
+            start = ends.get((j, len(theta)), theta)
+            theta, status = fit_logistic(design, target, weight, [start], ridge=ridge, loose=self._memory is not None)
+            ends.setdefault((j, len(theta)), theta)
             evidence = _negative_evidence(theta, design, target, weight, ridge)
             if evidence < best - 1e-9:
                 best, self.penalty_, self.status_ = evidence, float(PENALTIES[j]), status

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
+from calibrant._kernels.newton import borrowed
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import tempered_scores, tolerance_for
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import join
 from calibrant.contracts.tags import Tags
@@ -105,6 +107,9 @@ class EnsembleMatrixScaling(Calibrator):
         self.order_preserving_: IntraOrderPreserving = IntraOrderPreserving(ridge=ORDER_RIDGE)
         self.order_preserving_.fit_record(record)
         self.structured_: StructuredMatrixScaling = StructuredMatrixScaling(ridge=self.ridge)
+        if record.memory is not None and "structured matrix" in record.memory:
+            # The choice has fitted one to the predictions as they are: a start near the end.
+            record.memory_of("ordered").setdefault("structured matrix", borrowed(record.memory["structured matrix"]))
         self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
         self.gradient_: float = max(self.gradient_, *(part.gradient_ for part in parts))
@@ -113,11 +118,10 @@ class EnsembleMatrixScaling(Calibrator):
 
     def _fit_featured(self, record):
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = record.inverse_temperature
-        self.temperature_, self.mixing_ = 1.0 / beta, 1.0 / (n + 1.0)
+        z, self.temperature_, self.mixing_ = tempered_scores(record)
         start = np.eye(n_classes, 2 * n_classes + 1)
-        objective = matrix_objective(self._features(record), record.labels, record.weights, self._penalty(n, n_classes), start)
-        theta, status, gradient = solve(objective, start, record.memory_of("featured"))
+        objective = matrix_objective(_with_probabilities(z), record.labels, record.weights, self._penalty(n, n_classes), start)
+        theta, status, gradient = solve(objective, start, record.memory_of("featured"), tolerance_for(z))
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         return status, gradient
 
@@ -126,17 +130,13 @@ class EnsembleMatrixScaling(Calibrator):
         square[np.diag_indices(n_classes)] = n_classes
         return FEATURED_RIDGE * self.ridge / n * np.column_stack([square, square, np.full(n_classes, n_classes)])
 
-    def _features(self, record):
-        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
-        # 4 p rises as fast as the log-odds of p do at 1/2: one penalty suits both.
-        return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)
-
     def _ordered(self, record):
         values = self.order_preserving_.predict_record(record)
         return replace(record, values=values, kind="probability", memory=record.memory_of("ordered"))
 
     def _predict_proba(self, record):
-        first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._features(record)))
+        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), _with_probabilities(z)))
         return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))
 
     def _expression(self, record):
@@ -144,3 +144,8 @@ class EnsembleMatrixScaling(Calibrator):
         features = join([z, (z.exp() - 1.0 / record.n_classes) * 4.0])
         ordered = replace(record, values=self.order_preserving_.express(record), kind="probability")
         return (features.matrix(self.matrix_, self.shift_).softmax() + self.structured_.express(ordered)) * 0.5
+
+
+def _with_probabilities(z):
+    """(n, 2 K) features of log-probabilities z: 4 p rises as fast as the log-odds of p do at 1/2, so that one penalty suits both."""
+    return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)

@@ -5,11 +5,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective
+from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objective, slope_rows
 from calibrant._kernels.projected_newton import projected_newton
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_not_negative
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import tempered_scores
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import LOWEST
 from calibrant.contracts.tags import Tags
@@ -84,10 +85,9 @@ class IntraOrderPreserving(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
-        beta, _ = record.inverse_temperature
-        self.temperature_, self.mixing_ = 1.0 / beta, 1.0 / (n + 1.0)
+        z, self.temperature_, self.mixing_ = tempered_scores(record)
         # A hold of a millionth of a row settles slopes that no row depends on.
-        objective = slope_objective(self._scores(record), record.labels, record.weights, KNOTS, max(self.ridge, 1e-6) / n)
+        objective = slope_objective(self._rows(z, record), KNOTS, max(self.ridge, 1e-6) / n)
         kept = record.memory_of(("slopes", self.ridge))
         start = None if kept is None else kept.get("end")
 
@@ -104,11 +104,17 @@ class IntraOrderPreserving(Calibrator):
         self.status_ = "converged" if self.gradient_ <= 1e-7 else status
         warn_unless_converged("intra-order-preserving scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
-    def _scores(self, record):
-        return log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+    def _rows(self, z, record):
+        """The rows laid out for the search: once for all fits on the record where these share what they derive."""
+        if record.derived.get("tempered") is not z:
+            return slope_rows(z, record.labels, record.weights, KNOTS)
+        if "slope rows" not in record.derived:
+            record.derived["slope rows"] = slope_rows(z, record.labels, record.weights, KNOTS)
+        return record.derived["slope rows"]
 
     def _predict_proba(self, record):
-        return softmax(order_preserving_logits(self.slopes_, KNOTS, self._scores(record)))
+        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        return softmax(order_preserving_logits(self.slopes_, KNOTS, z))
 
     def _expression(self, record):
         z = record.tempered(self.temperature_, self.mixing_)

@@ -10,6 +10,7 @@ from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import tempered_scores, tolerance_for
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -71,6 +72,8 @@ class StructuredMatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="structured matrix scaling (SMS)")
+    temperature_: float
+    mixing_: float
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
@@ -88,12 +91,10 @@ class StructuredMatrixScaling(Calibrator):
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = record.inverse_temperature
-        self.temperature_: float = 1.0 / beta
-        self.mixing_: float = 1.0 / (n + 1.0)
+        z, self.temperature_, self.mixing_ = tempered_scores(record)
         identity = np.eye(n_classes, n_classes + 1)
-        objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
-        theta, self.status_, self.gradient_ = solve(objective, identity, record.memory_of("structured matrix"))
+        objective = matrix_objective(z, record.labels, record.weights, self._penalty(n, n_classes), identity)
+        theta, self.status_, self.gradient_ = solve(objective, identity, record.memory_of("structured matrix"), tolerance_for(z))
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         warn_unless_converged("structured matrix scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
@@ -103,11 +104,9 @@ class StructuredMatrixScaling(Calibrator):
         ridge[:, -1] = n_classes
         return self.ridge / n * ridge
 
-    def _scores(self, record):
-        return log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
-
     def _predict_proba(self, record):
-        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))
+        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
     def _expression(self, record):
         return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()

@@ -10,6 +10,7 @@ from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import tempered_scores, tolerance_for
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -67,6 +68,8 @@ class StructuredVectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="structured vector scaling (SVS)")
+    temperature_: float
+    mixing_: float
     gradient_: float
     scale_: np.ndarray
     shift_: np.ndarray
@@ -83,22 +86,17 @@ class StructuredVectorScaling(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = record.inverse_temperature
-        self.temperature_: float = 1.0 / beta
-        self.mixing_: float = 1.0 / (n + 1.0)
-        z = self._scores(record)
+        z, self.temperature_, self.mixing_ = tempered_scores(record)
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(z, record.labels, record.weights, self.ridge * n_classes / n, identity)
-        start, tolerance = np.repeat(identity, n_classes, axis=1), 1e-6 if z.dtype == np.float32 else 1e-8
-        theta, self.status_, self.gradient_ = solve(objective, start, record.memory_of("structured vector"), tolerance)
+        start = np.repeat(identity, n_classes, axis=1)
+        theta, self.status_, self.gradient_ = solve(objective, start, record.memory_of("structured vector"), tolerance_for(z))
         self.scale_, self.shift_ = theta
         warn_unless_converged("structured vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
-    def _scores(self, record):
-        return log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
-
     def _predict_proba(self, record):
-        return softmax(vector_logits(np.stack([self.scale_, self.shift_]), self._scores(record)))
+        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        return softmax(vector_logits(np.stack([self.scale_, self.shift_]), z))
 
     def _expression(self, record):
         return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()

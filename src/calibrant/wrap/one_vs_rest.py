@@ -15,7 +15,7 @@ from calibrant.contracts.tags import MapTags, Tags
 from calibrant.errors import SparseDataWarning, warn
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["OneVsRest"]
 
@@ -88,14 +88,14 @@ class OneVsRest(Calibrator):
         return Beta() if self.map is None else require_map(self.map)
 
     def _fit(self, record):
-        template, labels = self._template(), record.labels
-        columns, templates, name = [1], [template], repr(template)
+        template, labels = clone(self._template()), record.labels
+        columns, templates, name = [1], [template], (type(template).__name__, repr(vars(template)))
         if record.n_classes > 2:
             rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
             columns = range(record.n_classes)
             templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
         self.maps_: list[Any] = [
-            None if map is None else clone(map).fit_checked(*_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
+            None if map is None else _twin(map).fit_checked(*_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
             for k, map in zip(columns, templates, strict=True)
         ]
         if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
@@ -136,13 +136,26 @@ class OneVsRest(Calibrator):
         return (filled * (room / filled.sum()) + P * (1.0 - present)).normalised()
 
 
-def _rows(record, k, smooth):
-    """(scores, outcomes, weights or None) of class k; merged in cells for smooth maps of a choice that is still open."""
-    if not smooth or record.memory is None or record.memory.get("exact"):
+def _twin(map):
+    """A copy of an unfitted map: a clone would ask for its parameters anew, class by class."""
+    out = object.__new__(type(map))
+    vars(out).update(vars(map))
+    return out
+
+
+def _rows(record: Predictions, k: int, smooth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(scores, outcomes, weights or None) of class k.
+
+    In a choice that is still open, which fits many maps to them: sorted by score, and merged in cells for smooth maps.
+    """
+    if record.memory is None or record.memory.get("exact"):
         return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
-    if ("cells", k) not in record.derived:
-        record.derived["cells", k] = in_cells(record.probabilities[:, k].copy(), record.labels == k, record.weights)
-    return record.derived["cells", k]
+    if ("rows", k) not in record.derived:
+        order = record.probabilities[:, k].argsort()
+        record.derived["rows", k] = record.probabilities[order, k], (record.labels[order] == k).astype(np.float64), record.weights[order]
+    if smooth and ("cells", k) not in record.derived:
+        record.derived["cells", k] = in_cells(*record.derived["rows", k])
+    return record.derived["cells" if smooth else "rows", k]
 
 
 class _AsItIs(Map):
