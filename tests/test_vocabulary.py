@@ -24,7 +24,7 @@ GUIDE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "vocabulary.
 OTHERWISE = {
     ("RowSample", "labels"): "a column of a sample of rows, beside probabilities",
     ("LatentFunctionDisplay", "scores"): "the grid of scores at which the function is drawn",
-    ("ScoreCounts.add", "loss"): "what each row loses, an array", ("SelectiveClassifier.fit_scores", "loss"): "the same",
+    ("ErrorCounts.add", "loss"): "what each row loses, an array", ("SelectiveClassifier.fit_scores", "loss"): "the same",
     **{(name, "scale"): "on which scale a signal or map reads the score" for name in
        ("FastSeparation", "LabelStability", "Margin", "MaximalZone", "PairwiseSeparation", "Platt")},
     **{(name, "scale"): "of an axis" for name in

@@ -1,10 +1,11 @@
 from calibrant.decisions.certificate import Certificate as Certificate
+from calibrant.decisions.conformal_risk_control import ConformalRiskControl as ConformalRiskControl
 from calibrant.decisions.decision_threshold import DecisionThreshold as DecisionThreshold
 from calibrant.decisions.decision_threshold import decision_threshold as decision_threshold
+from calibrant.decisions.error_counts import ErrorCounts as ErrorCounts
 from calibrant.decisions.expected_cost import CostsOfDecisions as CostsOfDecisions
 from calibrant.decisions.expected_cost import ExpectedCost as ExpectedCost
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier as NeymanPearsonClassifier
-from calibrant.decisions.score_counts import ScoreCounts as ScoreCounts
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier
 
 __all__: list[str]

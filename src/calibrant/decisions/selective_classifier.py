@@ -19,9 +19,9 @@ from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.signal import Signal
 from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.confidence_of import confidence_of
+from calibrant.decisions.error_counts import ErrorCounts
 from calibrant.decisions.refusals import too_few, uncertified
 from calibrant.decisions.repetitions import repetitions, require_share
-from calibrant.decisions.score_counts import ScoreCounts
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
@@ -80,7 +80,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
     See Also
     --------
     NeymanPearsonClassifier : false alarms and misses, each with its own rate.
-    ExpectedCost : where a cost, not a rate of errors, is given.
+    ConformalRiskControl : a bound on average, for losses that never rise with the threshold.
     metrics.coverage_at_risk : the best threshold in hindsight, without a promise.
 
     Notes
@@ -170,7 +170,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
         self._certify(values[held], lost[held], repetitions(record.weights), None if cluster is None else read_clusters(cluster, record))
         return self
 
-    def fit_counts(self, counts: ScoreCounts) -> Self:
+    def fit_counts(self, counts: ErrorCounts) -> Self:
         """Certify a threshold on counts of rows and errors by score, which were added up over parts of the data."""
         self._check()
         self._certified(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")

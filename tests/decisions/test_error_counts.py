@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.decisions.score_counts import EDGES
+from calibrant.decisions.error_counts import EDGES
 from calibrant.errors import InputError
 
 
@@ -14,20 +14,20 @@ def made(n, seed=0):
 
 def test_parts_add_up_to_the_whole():
     score, wrong = made(5000)
-    whole = cb.ScoreCounts().add(score, wrong)
-    parts = sum(cb.ScoreCounts().add(score[i::3], wrong[i::3]) for i in range(3))
+    whole = cb.ErrorCounts().add(score, wrong)
+    parts = sum(cb.ErrorCounts().add(score[i::3], wrong[i::3]) for i in range(3))
     assert (whole.counts == parts.counts).all()
     assert whole.n == 5000.0
     weight = np.arange(5000) % 3
-    twice = cb.ScoreCounts().add(score, wrong, sample_weight=weight)
+    twice = cb.ErrorCounts().add(score, wrong, sample_weight=weight)
     rows = np.repeat(np.arange(5000), weight)
-    assert (twice.counts == cb.ScoreCounts().add(score[rows], wrong[rows]).counts).all()
+    assert (twice.counts == cb.ErrorCounts().add(score[rows], wrong[rows]).counts).all()
 
 
 def test_the_threshold_is_that_of_the_rows_but_for_a_cell():
     score, wrong = made(100_000)
     exact = cb.SelectiveClassifier(0.1, 0.9).fit_scores(score, wrong)
-    counted = cb.SelectiveClassifier(0.1, 0.9).fit_counts(cb.ScoreCounts().add(score, wrong))
+    counted = cb.SelectiveClassifier(0.1, 0.9).fit_counts(cb.ErrorCounts().add(score, wrong))
     assert counted.threshold_ == pytest.approx(exact.threshold_, abs=1e-3)
     assert abs(counted.certificate_.share - exact.certificate_.share) < 5e-3
     # What it says of the rows is what its threshold does to them.
@@ -38,15 +38,15 @@ def test_the_threshold_is_that_of_the_rows_but_for_a_cell():
 def test_no_cell_holds_more_than_a_ten_thousandth_of_a_smooth_law():
     for law in (lambda p: p**4, lambda p: p, lambda p: p**40):
         assert np.diff(law(EDGES)).max() < 1e-4
-    ends = cb.ScoreCounts().add([0.0, 1.0, 1e-12, 1.0 - 1e-12], [0, 0, 0, 0])
+    ends = cb.ErrorCounts().add([0.0, 1.0, 1e-12, 1.0 - 1e-12], [0, 0, 0, 0])
     assert ends.n == 4.0
 
 
 def test_it_is_saved_and_empty_counts_are_refused(tmp_path):
-    counts = cb.ScoreCounts().add([0.9, 0.2], [0, 1])
+    counts = cb.ErrorCounts().add([0.9, 0.2], [0, 1])
     again = cb.load(counts.save(tmp_path / "counts.calibrant"))
     assert (again.counts == counts.counts).all()
     with pytest.raises(InputError, match="hold no rows"):
-        cb.ScoreCounts().rows()
+        cb.ErrorCounts().rows()
     with pytest.raises(InputError, match="in \\[0, 1\\]"):
-        cb.ScoreCounts().add([2.0], [0])
+        cb.ErrorCounts().add([2.0], [0])

@@ -10,14 +10,14 @@ from calibrant._support.saving import Saved
 from calibrant.decisions.repetitions import repetitions
 from calibrant.errors import InputError
 
-__all__ = ["ScoreCounts"]
+__all__ = ["ErrorCounts"]
 
 #: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law holds a share of 1e-4 of the rows.
 N_CELLS, REACH = 2**18, 18.0
 EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
 
 
-class ScoreCounts(Saved):
+class ErrorCounts(Saved):
     """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where the rows do not fit in memory.
 
     .. versionadded:: 0.2
@@ -38,8 +38,8 @@ class ScoreCounts(Saved):
 
     Examples
     --------
-    >>> a = ScoreCounts().add([0.9, 0.6], [0, 1])
-    >>> b = ScoreCounts().add([0.8], [0])
+    >>> a = ErrorCounts().add([0.9, 0.6], [0, 1])
+    >>> b = ErrorCounts().add([0.8], [0])
     >>> (a + b).n
     3.0
     """
@@ -75,8 +75,8 @@ class ScoreCounts(Saved):
         held = times > 0.0
         return score[held], loss[held], times[held]
 
-    def __add__(self, other: Any) -> "ScoreCounts":
-        return ScoreCounts(self.counts + other.counts) if isinstance(other, ScoreCounts) else NotImplemented
+    def __add__(self, other: Any) -> "ErrorCounts":
+        return ErrorCounts(self.counts + other.counts) if isinstance(other, ErrorCounts) else NotImplemented
 
-    def __radd__(self, other: Any) -> "ScoreCounts":
+    def __radd__(self, other: Any) -> "ErrorCounts":
         return self if other == 0 else NotImplemented

@@ -1,0 +1,217 @@
+"""Sets, ranks and thresholds whose loss on a new row is at most so much on average."""
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import arrays
+from calibrant._kernels.risk_control import least_parameter
+from calibrant._support.estimators import BaseEstimator
+from calibrant._support.options import require_option
+from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.signal import Signal
+from calibrant.decisions.confidence_of import confidence_of
+from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.errors import InputError
+from calibrant.groups import read_clusters
+from calibrant.predictions import Inputs, Predictions, read
+
+__all__ = ["ConformalRiskControl"]
+
+#: What is controlled -> its name in the promise.
+QUANTITIES: dict[str, str] = {
+    "missed_labels": "mean share of a row's true labels that its set misses", "top_k": "share of rows whose label is not in the set",
+    "accepted_and_wrong": "share of rows that are accepted and wrong", "given": "mean loss",
+}  # fmt: skip
+
+
+class ConformalRiskControl(Saved, BaseEstimator):
+    r"""The least cautious parameter whose expected loss on a new row is at most ``risk``, for losses that never rise with it.
+
+    .. math:: \hat\lambda = \inf \Big\{ \lambda : \frac{1}{n + 1} \Big( \sum_i L_i(\lambda) + 1 \Big) \le \text{risk} \Big\},
+        \qquad E\, L_{n + 1}(\hat\lambda) \le \text{risk}
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    risk : float, default 0.1
+        The most that a new row loses on average, over calibration sets and new rows.
+    controls : {"missed_labels", "top_k", "accepted_and_wrong"}
+        "missed_labels": sets of labels of which several may be true, ``{k: P_k >= threshold}``; the loss is the share of a row's true
+        labels that is missed, 0 of a row without any. "top_k": the k most probable labels, one k for all rows; the loss is a miss.
+        "accepted_and_wrong": a threshold on the score of the answer; the loss is 1 of an answer that is accepted *and* wrong.
+    signal : Signal or fitted Calibrator, optional
+        The score of "accepted_and_wrong"; default the largest probability.
+    inputs : {"probability", "logit"}
+        Of "top_k" and "accepted_and_wrong"; several labels take probabilities.
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    parameter_ : float
+        The threshold, or k.
+    mean_loss_ : float
+        Of the rows that it was chosen on.
+    n_ : float
+        Rows, or clusters.
+    guarantee_ : Guarantee
+
+    See Also
+    --------
+    SelectiveClassifier : the error rate *among* accepted answers, which this does not control.
+
+    Notes
+    -----
+    The promise is one of averages, over calibration sets too: a single one may lose more (``SelectiveClassifier`` promises for most of
+    them, and accepts less). The share accepted and wrong is not the share wrong of those accepted: where few are accepted, most of
+    these may be wrong. With ``cluster=`` the loss of a cluster is the mean of its rows and n counts clusters. ``fit_losses`` takes losses
+    of your own.
+
+    References
+    ----------
+    Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal risk control", ICLR 2024.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random((1000, 4))
+    >>> y = (rng.random((1000, 4)) < p).astype(int)
+    >>> rule = ConformalRiskControl(0.1).fit(p, y)
+    >>> rule.predict_set([[0.9, 0.5, 0.3, 0.1]]).tolist()
+    [[True, True, False, False]]
+    """
+
+    def __init__(
+        self, risk: float = 0.1, controls: Literal["missed_labels", "top_k", "accepted_and_wrong"] = "missed_labels", *,
+        signal: Signal | Calibrator | None = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.risk: float = risk
+        self.controls: Literal["missed_labels", "top_k", "accepted_and_wrong"] = controls
+        self.signal: Signal | Calibrator | None = signal
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None, X: Any = None,
+        reference: Any = None,
+    ) -> Self:  # fmt: skip
+        """Choose the parameter on held-out predictions (n, K) and labels: (n,), or (n, K) of 0 and 1 where several may be true.
+
+        ``cluster`` names rows that hang together, ``sample_weight`` are whole numbers; ``X`` and ``reference`` are for signals.
+        """
+        self._check()
+        if self.controls == "missed_labels":
+            values, labels = _several(P, "P"), _several(y, "y")
+            if labels.shape != values.shape or not np.isin(labels, (0.0, 1.0)).all():
+                raise InputError(f"y must be 0 or 1 for each row and label, of shape {values.shape}; got shape {labels.shape}.")
+            record = read(np.zeros(len(values)), sample_weight=sample_weight)
+            held = slice(None) if record.kept is None else record.kept
+            values, labels = values[held], labels[held]
+            row, label = np.nonzero(labels)
+            count = labels.sum(axis=1)
+            self._choose(record, cluster, row, -values[row, label], 1.0 / count[row], np.minimum(count, 1.0))
+            return self
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        if record.labels is None:
+            raise InputError("y must be the true labels, one a row; got None.")
+        rows, ones = np.arange(len(record)), np.ones(len(record))
+        if self.controls == "top_k":
+            own = record.values[rows, record.labels]
+            # Labels as probable as the true one may be shown before it.
+            self._choose(record, cluster, rows, (record.values >= own[:, None]).sum(axis=1).astype(np.float64), ones, ones)
+            self.parameter_ = max(self.parameter_, 1.0)
+        else:
+            self.signal_, score = confidence_of(self.signal, record)
+            wrong = np.flatnonzero(record.correct == 0.0)
+            self._choose(record, cluster, wrong, score[wrong], ones[wrong], 1.0 - record.correct)
+        self.classes_: np.ndarray = record.classes
+        return self
+
+    def fit_losses(
+        self, parameters: ArrayLike, losses: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:  # fmt: skip
+        """Choose among ascending parameters (m,) by losses (n, m) in [0, 1], of which no row's rises."""
+        self._check()
+        at, lost = arrays.scores(parameters, "parameters"), _several(losses, "losses")
+        if lost.shape[1] != len(at) or (np.diff(at) <= 0.0).any():
+            raise InputError(f"losses must have a column for each of the {len(at)} parameters, which ascend; got shape {lost.shape}.")
+        if (np.diff(lost, axis=1) > 1e-12).any():
+            row = int(np.flatnonzero((np.diff(lost, axis=1) > 1e-12).any(axis=1))[0])
+            raise InputError(
+                f"losses must not rise with the parameter in any row; row {row} does; such losses are not controlled on average."
+            )
+        record = read(np.zeros(len(lost)), sample_weight=sample_weight)
+        lost = lost if record.kept is None else lost[record.kept]
+        row, step = np.nonzero(np.diff(lost, axis=1) < 0.0)
+        drop = lost[row, step] - lost[row, step + 1]
+        self._choose(record, cluster, row, at[step + 1], drop, lost[:, 0])
+        self.parameter_, self.quantity_ = max(self.parameter_, float(at[0])), "given"
+        return self
+
+    def predict_set(self, P: ArrayLike) -> np.ndarray:
+        """Which labels are in the set of each row, (n, K) booleans."""
+        require_fitted(self, "parameter_")
+        if self.controls == "missed_labels":
+            return _several(P, "P") >= -self.parameter_
+        self._only("top_k")
+        values = read(P, inputs=self.inputs, classes=self.classes_).values
+        first = np.argsort(-values, axis=1, kind="stable")[:, : int(self.parameter_)]
+        found = np.zeros(values.shape, dtype=bool)
+        np.put_along_axis(found, first, True, axis=1)
+        return found
+
+    def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+        """Which answers are accepted, (n,) booleans; of "accepted_and_wrong"."""
+        require_fitted(self, "parameter_")
+        self._only("accepted_and_wrong")
+        return confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1] > self.parameter_
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """The promise, with what it assumes."""
+        require_fitted(self, "parameter_")
+        return Guarantee(
+            "marginal", QUANTITIES[self.quantity_], f"new {self.unit_}", f"{self.unit_} are exchangeable", self.n_, most=self.risk,
+            unit=self.unit_, method="conformal risk control",
+        )  # fmt: skip
+
+    def _check(self) -> None:
+        require_share("risk", self.risk)
+        require_option("controls", self.controls, [one for one in QUANTITIES if one != "given"])
+
+    def _only(self, controls: str) -> None:
+        if self.controls != controls:
+            raise InputError(f'this is of controls="{controls}"; got "{self.controls}".')
+
+    def _choose(
+        self, record: Predictions, cluster: Any, row: np.ndarray, parameter: np.ndarray, drop: np.ndarray, start: np.ndarray
+    ) -> None:  # fmt: skip
+        """``row``, ``parameter``, ``drop`` (m,): where a row's loss, ``start`` (n,) at first, falls by how much."""
+        times = repetitions(record.weights)
+        self.unit_: Any = "rows" if cluster is None else "clusters"
+        if cluster is not None:
+            index = read_clusters(cluster, record)
+            times = times / np.bincount(index, times)[index]
+        self.n_: float = float(round(times.sum()))
+        least = math.ceil(1.0 / self.risk - 1.0 - 1e-9)
+        if self.n_ < least:
+            raise InputError(f"a risk of {self.risk:g} takes {least:,} {self.unit_}; got {self.n_:,.0f}; give it more, or allow more risk.")
+        found, lost = least_parameter(parameter, drop * times[row], float(times @ start), self.n_, self.risk)
+        if math.isnan(found):
+            raise InputError(f"no parameter loses {self.risk:g} or less on average; allow more risk, or give a more cautious parameter.")
+        self.parameter_: float = found
+        self.mean_loss_: float = lost / self.n_
+        self.quantity_: str = self.controls
+
+
+def _several(values: ArrayLike, name: str) -> np.ndarray:
+    """(n, K) float64 numbers in [0, 1]."""
+    out = arrays.to_array(values, name).astype(np.float64)
+    if out.ndim != 2 or 0 in out.shape or not ((out >= 0.0) & (out <= 1.0)).all():
+        raise InputError(f"{name} must be (n, K) numbers in [0, 1]; got shape {out.shape}; pass one column for each label.")
+    return out
