@@ -1,0 +1,1 @@
+"""Conformal intervals, ours and the peers', on the same forecasts."""
