@@ -127,8 +127,8 @@ def _netcal(module, name, *settings, **named):
     return Adapter(fit, predict)
 
 
-_CLASSES = Limit("9.8 s CPU a fit at 43 classes and 1,000 rows, 0.4 s at 10", classes=20)
 _BETA = Limit("2.2 s CPU a fit at 9 classes and 100 rows, and more with every class", classes=5)
+_FEW = Limit("0.2 to 0.4 s CPU a fit at 10 classes and 1,000 rows, and more with every class", classes=9)
 _MANY = Limit("one fit for each class: 1 to 5 s CPU at 200 classes and 1,000 rows", classes=200)
 
 #: name -> (module it needs, makes it, time limit).
@@ -151,13 +151,13 @@ PEERS = {
     "probmetrics Venn-Abers": ("probmetrics", lambda: _probmetrics("ivap"), _MANY),
     "betacal abm": ("betacal", lambda: _betacal("abm"), _MANY),
     "betacal am": ("betacal", lambda: _betacal("am"), _MANY),
-    "venn-abers": ("venn_abers", _venn_abers, _MANY),
+    "venn-abers": ("venn_abers", _venn_abers, _FEW),
     "netcal temperature": ("netcal", lambda: _netcal("scaling", "TemperatureScaling"), None),
-    "netcal logistic": ("netcal", lambda: _netcal("scaling", "LogisticCalibration"), _CLASSES),
+    "netcal logistic": ("netcal", lambda: _netcal("scaling", "LogisticCalibration"), _FEW),
     "netcal beta": ("netcal", lambda: _netcal("scaling", "BetaCalibration"), _BETA),
     "netcal isotonic": ("netcal", lambda: _netcal("binning", "IsotonicRegression"), None),
     "netcal histogram": ("netcal", lambda: _netcal("binning", "HistogramBinning", 10), None),
-    "netcal BBQ": ("netcal", lambda: _netcal("binning", "BBQ"), _MANY),
+    "netcal BBQ": ("netcal", lambda: _netcal("binning", "BBQ"), _FEW),
 }
 
 

@@ -68,7 +68,7 @@ def one(method, P_fit, y_fit, P_test, y_test):
 
 
 #: Peers are tried by folds too, to choose one of them on the calibration rows, up to so many rows times classes.
-FOLDS, MOST_CELLS = 3, 10_000
+FOLDS, MOST_CELLS = 3, 5_000
 
 
 def by_folds(method, P, y):

@@ -20,7 +20,7 @@ from calibrant.select.circumstances import Circumstances, folds_of
 from calibrant.select.evidence import LEAST_ROWS, score_difference
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
-from calibrant.select.trust import beside_nothing, trusted_share
+from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
 __all__ = ["AutoCalibrator"]
 
@@ -54,7 +54,7 @@ class AutoCalibrator(Circumstances):
     nothing has half of the prior :math:`\pi` and the others an equal share of the rest, so that few rows, on which one candidate out of
     many looks good by chance, leave the predictions nearly as they are. The convex combination of candidates with the best out-of-fold
     score, their stack, is weighed as one more. A gain of z standard errors out of fold earns the average the share
-    :math:`z^4 / (z^4 + (19 / \sqrt n)^4)`, the uncalibrated predictions the rest. Its members are fitted on all rows.
+    :math:`z^4 / (z^4 + (17 / \sqrt n)^4)`, the uncalibrated predictions the rest. Its members are fitted on all rows.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class AutoCalibrator(Circumstances):
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
     none at all under a shift. Below 20 rows it returns the predictions as they are; with one class only, it weighs the class rates alone
-    against them. The comparison with doing nothing counts one row more, of which every class is equally true: probabilities of 0 that few
-    rows have not yet shown to be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and row
+    against them. The comparison with doing nothing counts one row more, of which every class is equally true, in gain and error: probabilities
+    of 0 that few rows have not yet shown to be wrong are a risk all the same, but no evidence alone. Equal rows count as one of their summed weight, so that repetition and row
     order change nothing; where equal predictions differ in label, a row's weight is dealt out over the folds as so many rows would be.
 
     References
@@ -205,7 +205,7 @@ class AutoCalibrator(Circumstances):
         pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
         gain, error = score_difference(losses[0], held_out.losses(pool), weight)
         self.uncalibrated_score_ = means[0]
-        gain += (held_out.unknown(each[0]) - held_out.unknown(pool)) / self.n_fit_
+        gain, error = with_one_row_more(gain, error, held_out.unknown(each[0]) - held_out.unknown(pool), self.n_fit_)
         self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
         kept, self.weights_ = beside_nothing(kept, pool[kept], trusted_share(gain, error, self.n_fit_), LEAST_WEIGHT)
         pool = np.bincount(kept, self.weights_, len(trials))
