@@ -11,7 +11,7 @@ from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 
-__all__ = ["Groups", "clustered", "read_clusters", "read_groups"]
+__all__ = ["Groups", "clustered", "n_clusters", "read_clusters", "read_groups"]
 
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
@@ -97,6 +97,11 @@ def read_clusters(cluster: Any, record: Any) -> np.ndarray:
             SparseDataWarning,
         )
     return index
+
+
+def n_clusters(record: Any) -> int | None:
+    """How many clusters a record's rows are of; None where they do not hang together."""
+    return None if record.cluster is None else len(np.unique(record.cluster))
 
 
 def clustered(record: Any, cluster: Any) -> Any:

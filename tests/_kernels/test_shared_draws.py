@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.shared_draws import draw_shared_hits, shared_share
+from calibrant._kernels.shared_draws import draw_shared_hits, hit_drawer, score_drawer, shared_share
 
 
 def clusters(n_clusters=2000, size=4, seed=0):
@@ -29,3 +29,24 @@ def test_drawn_outcomes_have_the_share_and_the_probabilities_asked_for(share):
 def test_rows_of_their_own_clusters_share_nothing():
     score, _, rng = clusters()
     assert shared_share(score, (rng.random(len(score)) < score) * 1.0, np.arange(len(score))) == 0.0
+
+
+def test_a_weight_is_so_many_rows_of_the_cluster():
+    score, cluster, rng = clusters(n_clusters=500)
+    hit = (rng.random(500)[cluster] < score) * 1.0
+    draw = hit_drawer(score, hit, np.full(len(score), 2.0), cluster)
+    drawn = np.array([draw(rng) for _ in range(20)])
+    assert set(np.unique(drawn)) <= {0.0, 0.5, 1.0}
+    assert drawn.mean() == pytest.approx(score.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.6])
+def test_drawn_scores_are_as_alike_as_those_seen(alike):
+    _, cluster, rng = clusters()
+    own, common = rng.standard_normal((2, len(cluster)))
+    seen = np.sqrt(1.0 - alike) * own + np.sqrt(alike) * common[cluster]
+    draw = score_drawer(seen, cluster)
+    drawn = draw(rng)
+    assert drawn.std() == pytest.approx(1.0, abs=0.03)
+    first, second = drawn.reshape(-1, 4)[:, :2].T
+    assert np.corrcoef(first, second)[0, 1] == pytest.approx(alike, abs=0.06)

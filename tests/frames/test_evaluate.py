@@ -145,6 +145,7 @@ def test_the_record(logs):
         ({"probabilities": "p_*", "label": "model"}, "3|missing"),
         ({"probabilities": "p_*", "label": "note"}, "among the classes"),
         ({"probabilities": "p_*", "time": "region"}, "column of times"),
+        ({"probabilities": "p_*", "cluster": "region"}, "cluster must be left out where tables are counted out of core"),
         ({"probabilities": ["p_0", "p_1", "p_2", "w"], "classes": range(4)}, "probabilities in"),
     ],
 )

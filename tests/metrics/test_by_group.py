@@ -125,3 +125,42 @@ def test_the_worst_group_of_a_regression_is_found():
         assert found.interval.low > metric(OUTCOME, MEAN, STD)
     with pytest.raises(InputError, match="one output"):
         metrics.per_group(metric, np.zeros((2, 2)), np.zeros((2, 2)), [0, 1], std=np.ones((2, 2)))
+
+
+def rows_of_clusters(seed=0, n_clusters=60, size=5):
+    """Right or wrong at a confidence of .7, one number for a cluster, whose rows lie in three groups."""
+    rng = np.random.default_rng(seed)
+    cluster = np.repeat(np.arange(n_clusters), size)
+    group = np.repeat(np.arange(n_clusters) % 3, size)
+    return (rng.random(n_clusters)[cluster] < 0.7).astype(int), np.full(len(cluster), 0.7), group, cluster
+
+
+def test_with_clusters_each_interval_is_that_of_the_groups_rows():
+    y, p, group, cluster = rows_of_clusters()
+    values = metrics.per_group(metrics.log_loss, y, p, group, cluster=cluster)
+    for j in range(3):
+        rows = group == j
+        expected = metrics.log_loss.interval(y[rows], p[rows], cluster=cluster[rows])
+        assert (values.low[j], values.high[j]) == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
+def test_a_group_of_one_cluster_has_no_interval_and_is_not_the_worst():
+    y, p, group, cluster = rows_of_clusters()
+    group = np.where(cluster == 0, 9, group)
+    y = np.where(cluster == 0, 0, y)
+    values = metrics.per_group(metrics.log_loss, y, p, group, cluster=cluster)
+    assert np.isnan(values.low).tolist() == [False, False, False, True]
+    assert metrics.worst_group(metrics.log_loss, y, p, group, cluster=cluster, min_rows=5).group != 9
+    with pytest.raises(InputError, match="two clusters or more"):
+        metrics.worst_group(metrics.log_loss, y, p, cluster, cluster=cluster, min_rows=5)
+
+
+def test_the_worst_group_of_clusters_that_differ_by_chance_is_rarely_called_worse():
+    called, repeats = np.zeros(2), 60
+    for seed in range(repeats):
+        y, p, group, cluster = rows_of_clusters(seed)
+        for k, options in enumerate(({}, {"cluster": cluster})):
+            found = metrics.worst_group(metrics.accuracy, y, p, group, min_rows=10, **options)
+            called[k] += found.interval.high < 0.7
+    assert called[0] > 0.1 * repeats
+    assert called[1] <= 0.05 * repeats + 2.0 * np.sqrt(0.05 * 0.95 * repeats)

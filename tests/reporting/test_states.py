@@ -23,8 +23,8 @@ def sections(seen):
     """All that is read of the rows by states."""
     counts = seen.counts
     return plain({
-        "binned": curves.binned(curves.in_width(counts, 0.95)), "histogram": curves.histogram(counts), "corp": curves.corp(seen, 0.95, 0),
-        "risk": curves.risk(counts, 0.95), "equal_mass": curves.binned(curves.in_mass(seen, 0.95)), "confusion": curves.confusion(counts),
+        "binned": curves.binned(curves.in_width(seen, 0.95)), "histogram": curves.histogram(counts), "corp": curves.corp(seen, 0.95, 0),
+        "risk": curves.risk(seen, 0.95), "equal_mass": curves.binned(curves.in_mass(seen, 0.95)), "confusion": curves.confusion(counts),
         "classes": seen.table, "of_classes": curves.of_classes(seen, 0.95), "quality": quality(seen, seen),
         "regions": by_region(seen.regions, confidence_gaps(seen.region_sums, 0.95)), "cautions": cautions(seen, quality(seen)),
         "chance": chance_error(seen, n_bins=15),
@@ -67,11 +67,11 @@ def test_the_report_reads_the_whole_at_once(record):
     found = Seen.of([record], 15, 0.95)
     curve = metrics.reliability_curve.of(record, strategy="mass").to_dict()
     assert curves.in_mass(found, 0.95)[15].to_dict() == curve
-    assert curves.in_width(found.counts, 0.95)[30].to_dict() == metrics.reliability_curve.of(record, n_bins=30).to_dict()
+    assert curves.in_width(found, 0.95)[30].to_dict() == metrics.reliability_curve.of(record, n_bins=30).to_dict()
     assert curves.histogram(found.counts).to_dict() == metrics.confidence_histogram.of(record).to_dict()
     isotonic = metrics.isotonic_curve.of(record, n_draws=100)
     assert curves.corp(found, 0.95, 0).to_dict() == isotonic.thinned(curves.POINTS).to_dict()
-    assert curves.risk(found.counts, 0.95).to_dict() == metrics.risk_coverage_curve.of(record).thinned(curves.POINTS).to_dict()
+    assert curves.risk(found, 0.95).to_dict() == metrics.risk_coverage_curve.of(record).thinned(curves.POINTS).to_dict()
 
 
 def test_scores_that_are_sums_add_up_too(record):

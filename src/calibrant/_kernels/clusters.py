@@ -5,7 +5,7 @@ from scipy import special
 
 from calibrant._kernels.intervals import normal_quantile
 
-__all__ = ["expanded_level", "group_worth", "ranked_worth", "variance_of_sum"]
+__all__ = ["expanded_level", "group_worth", "mean_worth", "ranked_worth", "variance_of_sum"]
 
 #: A variance below this share of the squares is rounding.
 ROUNDING = 1e-13
@@ -36,6 +36,11 @@ def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group:
     sums = [np.bincount(of, weights=one, minlength=n_groups) for one in (mass, hits, hits * hits, hits * mass, mass * mass)]
     squares = np.bincount(group, weights=weight * hit * hit, minlength=n_groups)
     return _worth([*sums, squares, np.bincount(of, minlength=n_groups)], level)
+
+
+def mean_worth(values: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float) -> float:
+    """``group_worth`` of all rows together."""
+    return float(group_worth(values, weight, cluster, np.zeros(len(values), dtype=np.intp), 1, level)[0])
 
 
 def ranked_worth(

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant._kernels.simulated_limits import draw_hits
 
-__all__ = ["draw_shared_hits", "hit_drawer", "shared_share"]
+__all__ = ["draw_shared_hits", "hit_drawer", "score_drawer", "shared_share"]
 
 
 def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> float:
@@ -48,3 +48,17 @@ def hit_drawer(
     score, cluster = score[row], cluster[row]
     share = shared_share(score, hit[row], cluster)
     return lambda rng: np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times
+
+
+def score_drawer(score: np.ndarray, cluster: np.ndarray | None) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function that draws standard normal scores (n,); those of a cluster are correlated as the given ones are about their mean."""
+    n = len(score)
+    if cluster is None:
+        return lambda rng: rng.standard_normal(n)
+    centred = np.clip(score, -40.0, 40.0)
+    centred = centred - centred.mean()
+    sums, size = np.bincount(cluster, weights=centred), np.bincount(cluster)
+    squares, pairs = centred @ centred, float(size @ size) - n
+    alike = np.clip((sums @ sums - squares) / pairs * n / squares, 0.0, 1.0) if pairs > 0.0 and squares > 0.0 else 0.0
+    own, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
+    return lambda rng: own * rng.standard_normal(n) + shared * rng.standard_normal(len(size))[cluster]

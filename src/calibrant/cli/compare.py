@@ -11,7 +11,7 @@ import numpy as np
 from calibrant import metrics
 from calibrant.cli.choosing import of_scores, target_option
 from calibrant.cli.event import refuse_target, viewed
-from calibrant.cli.options import FILE, Columns, column_options
+from calibrant.cli.options import FILE, Columns, cluster_option, column_options
 from calibrant.cli.reading import column_of, read_source
 from calibrant.cli.sources import open_source
 from calibrant.cli.wording import few, say
@@ -35,7 +35,7 @@ OF_EVENTS = (metrics.log_loss, metrics.event_brier_score)
 @click.option("--metric", "keys", metavar="KEY", multiple=True,
               help="Compare by this metric; may be repeated (default log loss and Brier score; of forecasts CRPS and NLL).")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="The one that the others are compared with; by default every pair is.")
-@click.option("--cluster", metavar="COLUMN", help="Rows that hang together, as the visits of one patient: they are drawn as one.")
+@cluster_option
 @click.option("--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True, help="For the number of pairs.")
 @click.option(
     "--level", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals."

@@ -9,8 +9,8 @@ import calibrant
 from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
 from calibrant.cli.evaluate_tables import Tables, evaluate_tables, table_options
 from calibrant.cli.event import viewed
-from calibrant.cli.options import FILE, bins_option, column_options
-from calibrant.cli.reading import read_file
+from calibrant.cli.options import FILE, bins_option, cluster_option, column_options
+from calibrant.cli.reading import column_of, read_file
 from calibrant.cli.tables import print_summary
 from calibrant.cli.wording import shown
 
@@ -28,9 +28,12 @@ def _refused_gates(ctx, param, value):
 @column_options()
 @table_options
 @bins_option
+@cluster_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
 @click.option("--fail-if", hidden=True, multiple=True, expose_value=False, callback=_refused_gates)
-def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, as_json: bool, **options: Any) -> None:
+def evaluate(
+    source: Any, method: str, target: Any, calibrator: Any, columns: Any, bins: Any, cluster: Any, as_json: bool, **options: Any
+) -> None:
     """How good and how honest the predictions in FILE are, each number with an interval.
 
     Of two classes the numbers are of the risk of the event: log loss, Brier score, D², O/E, calibration in the large and slope, ECE,
@@ -51,23 +54,27 @@ def evaluate(source: Any, method: str, target: Any, calibrator: Any, columns: An
       calibrant evaluate test.npz --calibrator model.calibrant
       calibrant evaluate forecasts.csv                             columns mean, std, y
       calibrant evaluate forecasts.csv --by store
+      calibrant evaluate visits.csv --label outcome --cluster patient
       calibrant evaluate "logs/*.parquet" --by model,day --resume sums.calibrant -o slices.parquet
     """
     tables = Tables(**options)
     if tables.asked(source):
         if method is not None or calibrator is not None:
             raise click.UsageError("--method and --calibrator go with one file that is read whole; leave them out for tables.")
+        if cluster is not None:
+            raise click.UsageError(f"--cluster counts rows in memory, not tables out of core: calibrant report FILE --cluster {cluster}")
         evaluate_tables(source, tables, columns, bins, as_json, target)
         return
-    _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, target, calibrator, columns, bins, as_json)
+    _evaluate_file(FILE.convert(source, None, click.get_current_context()), method, target, calibrator, columns, bins, cluster, as_json)
 
 
-def _evaluate_file(file, method, target, calibrator, columns, bins, as_json):
+def _evaluate_file(file, method, target, calibrator, columns, bins, cluster, as_json):
     loaded = saved(calibrator, method)
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     fitted, data = of_scores(data, method, loaded) or (chosen(method, loaded, data, default=calibrant.Identity, target=target), data)
+    options = {"target": viewed(data, target, fitted), "n_bins": bins, "title": shown(data.path.name), "cluster": column_of(data, cluster)}
     with fold_progress(fitted) as step:
-        found = reported(data, fitted, target=viewed(data, target, fitted), n_bins=bins, title=shown(data.path.name), progress=step)
+        found = reported(data, fitted, progress=step, **options)
         summary = found.to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))

@@ -12,7 +12,9 @@ from calibrant._support.files import target
 from calibrant.cli.event import UNITS
 from calibrant.errors import InputError
 
-__all__ = ["FILE", "STDIN", "Columns", "bins_option", "column_options", "force_option", "output_option", "refuse_existing"]
+__all__ = [
+    "FILE", "STDIN", "Columns", "bins_option", "cluster_option", "column_options", "force_option", "output_option", "refuse_existing",
+]  # fmt: skip
 
 #: The path that stands for standard input.
 STDIN = Path("-")
@@ -109,6 +111,12 @@ def _refuse_two_ways(named):
         raise click.UsageError(f"--risk and --{other or 'task regression'} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")
+
+
+def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--cluster``."""
+    words = "Rows that hang together, as the visits of one patient: intervals and tests count clusters, not rows."
+    return click.option("--cluster", metavar="COLUMN", help=words)(command)
 
 
 def output_option(default: str | None, words: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import click
 from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
 from calibrant.cli.event import viewed
 from calibrant.cli.gate import FAILED, Gate, GateType
-from calibrant.cli.options import FILE, Columns, bins_option, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.options import FILE, Columns, bins_option, cluster_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_of, column_order, read_file
 from calibrant.cli.wording import say, shown
 from calibrant.forecasts.normal import require_order
@@ -27,6 +27,7 @@ __all__ = ["report"]
               help='Exit with 3 if it holds, e.g. "ece>0.02" (predictions as they are) or "after.ece>0.02"; may be repeated.')  # fmt: skip
 @click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
 @click.option("--by", metavar="NAME", help="Column of groups, looked at one by one.")
+@cluster_option
 @click.option("--title", help="Title of the page (default: the file's name).")
 @bins_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, too.")
@@ -35,7 +36,7 @@ __all__ = ["report"]
 @click.pass_context
 def report(
     ctx: Any, file: Path, output: Path, method: str, target: Any, calibrator: None, test: Path | None, gates: tuple[Gate, ...], time: Any,
-    by: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
+    by: Any, cluster: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
 ) -> None:  # fmt: skip
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
@@ -48,6 +49,7 @@ def report(
       calibrant report test.npz --calibrator model.calibrant --force
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
       calibrant report log.parquet --time when --by model
+      calibrant report visits.csv --label outcome --cluster patient
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
     loaded = saved(calibrator, method)
@@ -57,7 +59,12 @@ def report(
     data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
     held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
     measured = data if held_out is None else held_out
-    options = {"times": column_of(measured, time), "groups": column_of(measured, by), "title": shown(title or measured.path.name)}
+    options = {
+        "times": column_of(measured, time),
+        "groups": column_of(measured, by),
+        "cluster": column_of(measured, cluster),
+        "title": shown(title or measured.path.name),
+    }
     scored = of_scores(data, method, loaded, held_out)
     fitted, data, held_out = (*scored, None) if scored else (chosen(method, loaded, data, target=target), data, held_out)
     options["target"] = viewed(data, target, fitted)

@@ -32,10 +32,10 @@ def print_summary(summary: dict[str, Any]) -> None:
     """The metrics of a summary as a table for each output, then its cautions and verdict."""
     out, data = console(), summary["data"]
     if summary["task"] == "classification":
-        out.print(_metrics_table(f"{data['n']:,.0f} rows, {data['n_classes']} classes", summary["metrics"], summary))
+        out.print(_metrics_table(f"{_rows(data)}, {data['n_classes']} classes", summary["metrics"], summary))
     else:
         for name in data["outputs"]:
-            title = f"{data['n']:,.0f} rows" + (f", {name}" if len(data["outputs"]) > 1 else "")
+            title = _rows(data) + (f", {name}" if len(data["outputs"]) > 1 else "")
             out.print(_metrics_table(as_text(title), [row for row in summary["metrics"] if row["output"] == name], summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
         said = "Intervals of calibration errors are for the true error: noise in the bins adds to the one measured."
@@ -43,6 +43,11 @@ def print_summary(summary: dict[str, Any]) -> None:
     for caution in summary["cautions"]:
         out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
     out.print(as_text(summary["verdict"]["sentence"]), soft_wrap=True)
+
+
+def _rows(data):
+    clusters = data["clusters"]
+    return f"{data['n']:,.0f} rows" + ("" if clusters is None else f" in {clusters:,} clusters")
 
 
 def _metrics_table(title, rows, summary):

@@ -30,7 +30,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r'(?<!--)\bengine="auto"': "--engine auto",
     r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
     r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
-    r"^times\b": "--time",
+    r"^times and cluster exclude": "--time and --cluster exclude", r"^times\b": "--time",
     r"^time must": "--time must",
     r"^groups\b": "--by",
     r"(?<=--classes)=": "",

@@ -5,9 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.out_of_fold import fit_clone, out_of_fold
+from calibrant.folds.splits import make_splits
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.scalings.identity import Identity
 
@@ -65,7 +68,7 @@ def compare(
         Unfitted: out of fold, or fitted on all of ``record`` and measured on ``test``. Fitted: applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As for :func:`calibrant.folds.out_of_fold.out_of_fold`.
+        As for :func:`calibrant.folds.out_of_fold.out_of_fold`; folds cut no cluster of rows that the record carries.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
 
@@ -94,11 +97,19 @@ def compare(
         fitted = fit_clone(calibrator, record)
         return Compared(test, _applied(fitted, test), fitted, "held-out", n_fit=float(record.weights.sum()), calibration=record)
     if not is_fitted(calibrator):
-        result, _ = out_of_fold(calibrator, record, n_splits=n_splits, random_state=random_state, progress=progress)
+        splits = None if record.cluster is None else _uncut(record, n_splits, random_state)
+        n_splits = n_splits if splits is None else len(splits)
+        result, _ = out_of_fold(calibrator, record, n_splits=n_splits, random_state=random_state, splits=splits, progress=progress)
         return Compared(record, record.recalibrated(result, calibrator.tags.output), calibrator, "out-of-fold", n_splits=n_splits)
     after = _applied(calibrator, record)
     seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample
     return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
+
+
+def _uncut(record, n_splits, random_state):
+    """Folds that cut no cluster of rows."""
+    rows, stratify = np.zeros((len(record), 1)), record.task == "classification"
+    return make_splits(n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify)
 
 
 def _applied(fitted, record):

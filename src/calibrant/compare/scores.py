@@ -14,6 +14,8 @@ __all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
 
 LEAST_RESAMPLES = 2
 NOT_RESAMPLED = "not resampled"
+#: A binned error is inflated by chance, which an interval of clusters would have to know.
+NO_CLUSTERS = "no interval counts clusters"
 
 
 def as_it_is(record: Any) -> Any:
@@ -116,6 +118,8 @@ def _estimate(measure, record, level, random_state):
     metric, n = measure.metric, measure.n_resamples
     if n == 0 and not measure.analytic:
         return Estimate(metric.of(record))
+    if record.cluster is not None and not metric.clustered:
+        return Estimate(metric.of(record), method=NO_CLUSTERS)
     # Without resamples they are not for the interval but for a value that has none, as where all outcomes are alike.
     found = metric.interval_of(record, level=level, n_resamples=n or LEAST_RESAMPLES, random_state=random_state)
     return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)

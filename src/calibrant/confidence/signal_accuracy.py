@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
@@ -113,17 +114,18 @@ def accuracy_over(signal: Signal, record: Predictions, n_bins: int = 20, level: 
     """The same of a fitted signal and a record with labels."""
     score = signal.score_record(record)
     rows = score, record.correct, record.weights
-    return SignalAccuracy(type(signal).__name__, _bins(*rows, n_bins, level), _fits(*rows))
+    return SignalAccuracy(type(signal).__name__, _bins(*rows, record.cluster, n_bins, level), _fits(*rows))
 
 
-def _bins(score, correct, weight, n_bins, level):
+def _bins(score, correct, weight, cluster, n_bins, level):
     index = equal_mass_groups(score, n_bins, weight)
     count = int(index.max()) + 1
     lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lower, index, score)
     np.maximum.at(upper, index, score)
     n, right, total = grouped_sums(index, count, [correct, score], weight).T
-    return SignalBins(lower, upper, total / n, n, right / n, *wilson(right, n, level))
+    worth = 1.0 if cluster is None else group_worth(correct, weight, cluster, index, count, level)
+    return SignalBins(lower, upper, total / n, n, right / n, *wilson(right * worth, n * worth, level))
 
 
 def _fits(score, correct, weight):

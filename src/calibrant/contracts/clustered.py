@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
-from calibrant._kernels.clusters import expanded_level, group_worth
+from calibrant._kernels.clusters import expanded_level, mean_worth
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
 
@@ -45,7 +45,7 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
     finite = draws[np.isfinite(draws)]
     if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value)):
         # What shows no variation may hide some: each cluster counts as one row, and rows have an interval of their own.
-        alone = replace(record, cluster=None, weight=record.weights * _worth(np.zeros(len(record)), record, level))
+        alone = replace(record, cluster=None, weight=record.weights * mean_worth(np.zeros(len(record)), record.weights, cluster, level))
         found = metric.interval_of(alone, level=level, n_resamples=n_resamples, random_state=random_state)
         return Interval.holding(value, (found.low, found.high), level, found.method, n)
     if method == "bca":
@@ -80,9 +80,4 @@ def _limits(metric: "Metric", record: Any, value: float, level: float) -> Any:
     moves = (metric.finalise(totals + rows) - metric.finalise(totals - rows)) / (2.0 * STEP)
     moves = np.where(np.isfinite(moves) & (np.abs(moves) > ROUNDING * abs(value)), moves, 0.0)
     moves = moves - record.weights * (moves.sum() / record.weights.sum())
-    return metric.limits(totals * _worth(moves / record.weights, record, level), level)
-
-
-def _worth(values: np.ndarray, record: Any, level: float) -> float:
-    """By what the rows' weights are to be multiplied for an interval of independent rows to be one of the mean of the values."""
-    return group_worth(values, record.weights, record.cluster, np.zeros(len(record), dtype=np.intp), 1, level)[0]
+    return metric.limits(totals * mean_worth(moves / record.weights, record.weights, record.cluster, level), level)

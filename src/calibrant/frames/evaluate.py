@@ -33,7 +33,7 @@ def evaluate(
     every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
     classes: ArrayLike | None = None, target: Any = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
     engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
-    progress: Callable[..., Any] | None = None, metrics: Sequence[Metric] = (),
+    progress: Callable[..., Any] | None = None, metrics: Sequence[Metric] = (), cluster: str | None = None,
 ) -> Evaluation | ForecastEvaluation:  # fmt: skip
     r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass and bounded memory.
 
@@ -81,6 +81,12 @@ def evaluate(
 
         .. versionadded:: 0.2
 
+    cluster : None
+        Intervals here are of independent rows. A column of rows that hang together is refused: a cluster may lie in any part of the table,
+        and its sums would not stay bounded.
+
+        .. versionadded:: 0.2
+
     Returns
     -------
     Evaluation or ForecastEvaluation
@@ -118,8 +124,7 @@ def evaluate(
     n_bins = (15 if mean is None else 10) if n_bins is None else n_bins
     require_count("n_bins", n_bins)
     require_option("strategy", strategy, ("width", "mass"))
-    if target is not None and mean is not None:
-        raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
+    _refuse(cluster, target, mean)
     module = choose(source, engine)
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
@@ -144,6 +149,16 @@ def evaluate(
     found = ForecastEvaluation(state, n_bins) if mean is not None else Evaluation(state, strategy, n_bins, tuple(metrics))
     refuse_missing_times(found, source, module, time)
     return found
+
+
+def _refuse(cluster, target, mean):
+    if cluster is not None:
+        raise InputError(
+            f"cluster must be left out where tables are counted out of core; got {cluster!r}; pass the rows to calibrant.report(cluster=), "
+            "or metric.interval(cluster=), in memory."
+        )
+    if target is not None and mean is not None:
+        raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
 
 
 def _sums(metrics, columns):

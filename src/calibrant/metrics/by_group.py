@@ -12,7 +12,7 @@ from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
-from calibrant.groups import read_groups
+from calibrant.groups import clustered, read_groups
 from calibrant.predictions import Inputs
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
@@ -40,7 +40,8 @@ class WorstGroup:
 
 def per_group(
     metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability", **options: Any,
 ) -> GroupValues:  # fmt: skip
     """The metric on the rows of each group.
 
@@ -56,6 +57,9 @@ def per_group(
     std : (n,), for regression
     level : float, default 0.95
         Of each group's own interval.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (visits of one patient, answers to one question): intervals then count the clusters of each group; of a
+        single one there is none (nan).
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
@@ -88,13 +92,13 @@ def per_group(
     (['a', 'b'], [0.5, 1.0])
     """
     metric = require_metric(metric).with_options(**options)
-    return _values(metric, *_grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs), level)
+    return _values(metric, *_grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs), level)
 
 
 def worst_group(
     metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
-    min_rows: float = 30, method: str = "auto", n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
+    min_rows: float = 30, method: str = "auto", n_resamples: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
 ) -> WorstGroup:  # fmt: skip
     """The group where the metric is surely worst: the one whose interval's better end is worst, at a level shared among all groups.
 
@@ -114,6 +118,8 @@ def worst_group(
         Groups with a smaller sum of weights are not looked at.
     method, n_resamples, random_state
         As in ``metric.interval``; for metrics without a closed form the ten worst values of ``per_group`` are looked at.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: intervals then count clusters, and groups of one cluster are not looked at.
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
@@ -142,11 +148,12 @@ def worst_group(
     metric = require_metric(metric).with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
-    record, names, index = _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs)
+    record, names, index = _grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs)
     values = _values(metric, record, names, index, level)
-    enough = np.flatnonzero((values.n >= min_rows) & np.isfinite(values.value))
+    enough = np.flatnonzero((values.n >= min_rows) & np.isfinite(values.value) & _several(record, index, len(names)))
     if len(enough) == 0:
-        raise InputError(f"no group has {min_rows:g} rows; the largest has {values.n.max():g}; lower min_rows.")
+        of = "" if cluster is None else " in two clusters or more"
+        raise InputError(f"no group has {min_rows:g} rows{of}; the largest has {values.n.max():g}; lower min_rows.")
     sign = 1.0 if metric.direction == "minimize" else -1.0
     level = 1.0 - (1.0 - level) / len(enough)
     if np.isfinite(values.low[enough]).all() and method in ("auto", "analytic"):
@@ -170,11 +177,25 @@ def _values(metric, record, names, index, level):
         return GroupValues(names, n, np.array([metric.of(record.take(rows)) for rows in parts]), nothing, nothing)
     totals = metric.group_totals_of(record, index, len(names))
     low, high = metric.limits(totals, level) or (nothing, nothing)
+    if record.cluster is not None and low is not nothing:
+        low, high = nothing.copy(), nothing.copy()
+        parts = rows_by_group(index, len(names))
+        for j in np.flatnonzero(_several(record, index, len(names))):
+            found = metric.interval_of(record.take(parts[j]), level=level, method="analytic")
+            low[j], high[j] = found.low, found.high
     return GroupValues(names, n, metric.finalise(totals), low, high)
 
 
-def _grouped(metric, y_true, P, groups, std, sample_weight, classes, inputs):
+def _several(record, index, count):
+    """Whether each group has rows of two clusters or more, (count,); all of them without clusters."""
+    if record.cluster is None:
+        return np.ones(count, dtype=bool)
+    pairs = np.unique(index * (record.cluster.max() + 1) + record.cluster)
+    return np.bincount(pairs // (record.cluster.max() + 1), minlength=count) > 1
+
+
+def _grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs):
     """(record, names of the groups, group number of each row)."""
-    record = read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output()
+    record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster)
     found = read_groups(groups, record)
     return record, found.names, found.index

@@ -124,13 +124,14 @@ def _of(
     correction: Literal["holm", "bonferroni", "none"] = "holm", baseline: str | None = None, cluster: np.ndarray | None = None,
     n_resamples: int = 1000, random_state: int = 0,
 ) -> Comparison:  # fmt: skip
-    """Of records of the same rows, each of one output; ``cluster`` is (n,) numbers 0..G-1."""
+    """Of records of the same rows, each of one output; ``cluster`` is (n,) numbers 0..G-1, by default those that the records carry."""
     require_level(level)
     require_resamples(n_resamples)
     if correction not in CORRECTIONS:
         raise InputError(f"correction must be one of {list(CORRECTIONS)}; got {correction!r}.")
     if baseline is not None and baseline not in records:
         raise InputError(f"baseline must be one of the names {list(records)}; got {baseline!r}.")
+    cluster = next(iter(records.values())).cluster if cluster is None else cluster
     records = {name: replace(record, cluster=cluster) for name, record in records.items()}
     pairs = list(combinations(records, 2)) if baseline is None else [(baseline, name) for name in records if name != baseline]
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
@@ -140,7 +141,7 @@ def _of(
         for row in _rows(name, metric, records, pairs, drawn, 1.0 - level, CORRECTIONS[correction])
     ]
     weights = next(iter(records.values())).weights
-    return Comparison(rows, float(weights.sum()), NAN if cluster is None else float(cluster.max() + 1), level, correction)
+    return Comparison(rows, float(weights.sum()), NAN if cluster is None else float(len(np.unique(cluster))), level, correction)
 
 
 def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha: float, correct: Correction) -> Iterator[PairRow]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._kernels import bins
 from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.shared_draws import hit_drawer
 from calibrant.contracts.columns import Known
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Chance(Known):
 def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0) -> Chance:
     """Top-label calibration error when every prediction is right with exactly its confidence.
 
-    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w times (rounded, at least once).
+    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w times (rounded, at least once), and
+    those of a cluster fall together as often as they were seen to.
     "High" is the ``level`` quantile.
     """
     record, sums, total = seen.rows, seen.counts.bins[n_bins], seen.counts.total[0]
@@ -44,15 +46,7 @@ def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, leve
     observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)
     rng = null_generator(random_state)
     count = int(np.clip(DRAWS / len(record), 100, n_resamples))
-    drawn = np.array([_draw(rng, index, n_bins, confidence, weight, sums[:, 1]) for _ in range(count)]) / total
+    draw = hit_drawer(confidence, record.correct, weight, record.cluster)
+    drawn = np.array([np.abs(np.bincount(index, weight * draw(rng), n_bins) - sums[:, 1]).sum() for _ in range(count)]) / total
     p_value = float((1 + (drawn >= observed).sum()) / (1 + count))
     return Chance(observed, float(drawn.mean()), float(np.quantile(drawn, level)), p_value)
-
-
-def _draw(rng, index, n_bins, confidence, weight, expected):
-    if (weight == 1.0).all():
-        hits = (rng.random(len(confidence)) < confidence).astype(np.float64)
-    else:
-        times = np.maximum(np.rint(weight), 1.0)
-        hits = weight * rng.binomial(times.astype(np.int64), confidence) / times
-    return np.abs(np.bincount(index, weights=hits, minlength=n_bins) - expected).sum()

@@ -11,6 +11,7 @@ from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
+from calibrant.groups import n_clusters
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.probability.calibration_error_bound import bound_of_sums
 from calibrant.predictions import Inputs, Predictions, read
@@ -20,7 +21,7 @@ from calibrant.reporting.chance import chance_error
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import Confidence, confidence, latent, signals
 from calibrant.reporting.quality import quality
-from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums
+from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums, worth_of
 from calibrant.reporting.states import Seen
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
@@ -94,7 +95,8 @@ def _answer(record):
 
 def _data(record, names):
     return {
-        "n": float(record.weights.sum()), "rows": len(record), "weighted": record.weight is not None, "inputs": record.kind,
+        "n": float(record.weights.sum()), "rows": len(record), "clusters": n_clusters(record), "weighted": record.weight is not None,
+        "inputs": record.kind,
         "n_classes": record.n_classes, "classes": [str(c) for c in record.classes],
     }  # fmt: skip
 
@@ -111,10 +113,11 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """After calibration only where the calibrator has not seen the rows: folds that share their rows are not independent."""
+    """After calibration only where the calibrator has not seen the rows: folds that share their rows are not independent, nor are rows
+    of a cluster, of which none is known."""
 
     n_bins: int
-    before: Bound
+    before: Bound | None
     after: Bound | None
 
 
@@ -146,18 +149,23 @@ class Sections:
     latent: dict[str, Any] | None
 
 
+def _bound(seen, n_bins):
+    return None if seen.rows.cluster is not None else Bound(*astuple(bound_of_sums(seen.counts.bins[n_bins]))[:4])
+
+
 def _sections(found, asked, used):
     before, shown, n_bins, level, seed = found.before, found.shown, asked.n_bins, asked.level, asked.random_state
-    binned = found.both(lambda seen: curves.binned(curves.in_width(seen.counts, level)))
-    bounds = found.both(lambda seen: Bound(*astuple(bound_of_sums(seen.counts.bins[n_bins]))[:4]))
+    binned = found.both(lambda seen: curves.binned(curves.in_width(seen, level)))
+    bounds = found.both(lambda seen: _bound(seen, n_bins))
+    worth = worth_of(shown.rows, shown.rows.correct, shown.regions.index(shown.rows.confidence), len(shown.regions))
     return Sections(
         bound=Bounds(n_bins, bounds["before"], bounds["after"] if found.evaluation == "held-out" else None), binned=binned,
         histograms=found.both(lambda seen: curves.histogram(seen.counts)),
         curves={when: None if one is None else one[str(n_bins)].curve for when, one in binned.items()},
-        corp=found.both(lambda seen: curves.corp(seen, level, seed)), risk=found.both(lambda seen: curves.risk(seen.counts, level)),
+        corp=found.both(lambda seen: curves.corp(seen, level, seed)), risk=found.both(lambda seen: curves.risk(seen, level)),
         equal_mass=found.both(lambda seen: curves.in_mass(seen, level)[n_bins]), confusion=curves.confusion(shown.counts),
         classes=Classes("before" if shown is before else "after", shown.table), class_curves=curves.of_classes(shown, level),
-        regions=by_region(shown.regions, confidence_gaps(shown.region_sums, level)),
+        regions=by_region(shown.regions, confidence_gaps(shown.region_sums, level, worth)),
         confidence=confidence(used, before.rows, found.evaluation), signals=signals(used, before.rows, level, seed),
         latent=latent(used, before.rows, level),
     )  # fmt: skip

@@ -1,19 +1,22 @@
 """The curves of a report on classes from what is seen of the rows, thinned so that a page stays small whatever their number."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_edges
+from calibrant._kernels.bins import equal_width_edges, equal_width_index
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.shared_draws import hit_drawer
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
 from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, curve_of_sums
-from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_curve
+from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve, risk_curve
 from calibrant.reporting.states import Counts, Seen
 
-__all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "risk"]
+__all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "pairs", "risk"]
 
 POINTS = 120
 DRAWS = 2e6
@@ -49,14 +52,18 @@ class Confusion:
     pairs: list[Confused]
 
 
-def in_width(counts: Counts, level: float) -> dict[int, ReliabilityCurve]:
+def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     """By number of bins of equal width."""
-    return {count: _in_width(sums, level) for count, sums in counts.bins.items()}
+    return {count: _in_width(sums, level, seen.rows, seen.rows.confidence, seen.rows.correct) for count, sums in seen.counts.bins.items()}
 
 
 def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     """By number of bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
-    return {count: curve_of_sums(sums, cut.lower, cut.upper, level=level) for count, (cut, sums) in seen.mass.items()}
+    rows, found = seen.rows, {}
+    for count, (cut, sums) in seen.mass.items():
+        worth = _worth(rows, rows.correct, partial(cut.index, rows.confidence), len(cut), level)
+        found[count] = curve_of_sums(sums, cut.lower, cut.upper, level=level, worth=worth)
+    return found
 
 
 def histogram(counts: Counts, n_bins: int = 20) -> ConfidenceHistogram:
@@ -76,12 +83,23 @@ def binned(found: dict[int, ReliabilityCurve]) -> dict[str, Binned]:
 
 def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
     """{class: its probability's reliability curve} for the classes drawn."""
-    return {place.where["class"]: _in_width(sums, level) for place, sums in zip(seen.table, seen.class_sums, strict=False)}
+    rows, text = seen.rows, [str(c) for c in seen.counts.classes]
+    found = {}
+    for place, sums in zip(seen.table, seen.class_sums, strict=False):
+        k = text.index(place.where["class"])
+        found[text[k]] = _in_width(sums, level, rows, rows.probabilities[:, k], (rows.labels == k) * 1.0)
+    return found
 
 
-def _in_width(sums, level):
-    edges = equal_width_edges(len(sums))
-    return curve_of_sums(sums, edges[:-1], edges[1:], level=level)
+def _worth(rows, hit, index, count, level):
+    """By what the rows of each bin are to be multiplied where they hang together in clusters; ``index()`` says the bin of each row."""
+    return 1.0 if rows.cluster is None else group_worth(hit, rows.weights, rows.cluster, index(), count, level)
+
+
+def _in_width(sums, level, rows, score, hit):
+    edges, count = equal_width_edges(len(sums)), len(sums)
+    worth = _worth(rows, hit, partial(equal_width_index, score, count, rows.resolution), count, level)
+    return curve_of_sums(sums, edges[:-1], edges[1:], level=level, worth=worth)
 
 
 def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
@@ -94,15 +112,23 @@ def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
     return IsotonicCurve(score, n, isotonic_fit(right / n, n), *band).thinned(POINTS)
 
 
-def risk(counts: Counts, level: float) -> RiskCoverageCurve:
+def pairs(seen: Seen) -> Any:
+    """Yes and no in as few rows as they take; where rows hang together in clusters the rows themselves."""
+    return seen.counts.pairs if seen.rows.cluster is None else seen.rows
+
+
+def risk(seen: Seen, level: float) -> RiskCoverageCurve:
     """The share wrong among the most confident, for up to 120 shares."""
+    if seen.rows.cluster is not None:
+        return risk_coverage_curve.of(seen.rows, level=level).thinned(POINTS)
+    counts = seen.counts
     n, _, wrong = counts.confidence.sums[::-1].cumsum(axis=0).T
     return risk_curve(counts.confidence.values[::-1], n, wrong, level).thinned(POINTS)
 
 
-def gain(counts: Counts, level: float) -> GainCurve | None:
+def gain(seen: Seen, level: float) -> GainCurve | None:
     """The share of the events found among the highest risks, for up to 120 shares; None without events."""
-    return gain_curve.of(counts.pairs, level=level).thinned(POINTS) if counts.total[1] > 0.0 else None
+    return gain_curve.of(pairs(seen), level=level).thinned(POINTS) if seen.counts.total[1] > 0.0 else None
 
 
 def confusion(counts: Counts) -> Confusion:

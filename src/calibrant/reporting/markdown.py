@@ -32,6 +32,8 @@ def as_markdown(summary: dict[str, Any]) -> str:
     Names from the data are escaped: they start no markup.
     """
     parts = [f"# {_text(summary['title'])}", _text(summary["verdict"]["sentence"])]
+    if summary["data"]["clusters"] is not None:
+        parts += [f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters: intervals and tests count clusters."]
     parts += ["## Can these numbers be trusted?", "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it."]
     parts += {"event": _of_event, None: _of_outputs}.get(summary["target"], _of_classes)(summary)
     if summary["alternatives"]:

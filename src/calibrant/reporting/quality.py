@@ -1,11 +1,12 @@
 """Whether the numbers can be trusted at all: how many rows, how sparse, repeated, leaked, or unlike the rows calibrated on."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
+from calibrant._kernels.clusters import mean_worth
 from calibrant.contracts.columns import Known
 from calibrant.reporting.copies import copied_share
 
@@ -73,8 +74,8 @@ def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
     smallest = present[labels[present].argmin()]
     weight, right, confidence = counts.total.tolist()
     others = () if calibration is None else (
-        copied_share(seen.rows, calibration.rows), _label_shift(labels, calibration.counts.labels),
-        distribution_shift(counts.confidence, calibration.counts.confidence),
+        copied_share(seen.rows, calibration.rows), _label_shift(labels, calibration.counts.labels, seen.rows),
+        distribution_shift(counts.confidence, calibration.counts.confidence, seen.rows),
     )  # fmt: skip
     return ClassQuality(
         float(labels.sum()), len(labels), len(present), Smallest(str(counts.classes[smallest]), float(labels[smallest])),
@@ -83,19 +84,27 @@ def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
     )  # fmt: skip
 
 
-def _label_shift(labels, others):
-    tables = np.array([labels, others])
+def _label_shift(labels, others, rows):
+    tables = np.array([labels * _alone(rows), others])
     tables = tables[:, tables.sum(axis=0) > 0]
     share = tables / tables.sum(axis=1, keepdims=True)
     p_value = float(stats.chi2_contingency(tables).pvalue) if tables.shape[1] > 1 else 1.0
     return _shift(0.5 * float(np.abs(share[0] - share[1]).sum()), p_value)
 
 
-def distribution_shift(values: "Distinct", others: "Distinct") -> Shift:
-    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a word."""
+def _alone(rows):
+    """The share of the rows that counts, as if those of a cluster were one; all of them without clusters."""
+    return 1.0 if rows.cluster is None else mean_worth(np.zeros(len(rows)), rows.weights, rows.cluster, 1.0 - SURE)
+
+
+def distribution_shift(values: "Distinct", others: "Distinct", rows: Any) -> Shift:
+    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a word.
+
+    ``rows`` is the record that the first is of: its rows may hang together in clusters.
+    """
     at = np.unique(np.concatenate([values.values, others.values]))
     first, second = (_distribution(sample, at) for sample in (values, others))
-    distance, n, m = float(np.abs(first - second).max()), values.sums[:, 0].sum(), others.sums[:, 0].sum()
+    distance, n, m = float(np.abs(first - second).max()), values.sums[:, 0].sum() * _alone(rows), others.sums[:, 0].sum()
     return _shift(distance, float(stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
 

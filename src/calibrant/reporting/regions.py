@@ -1,18 +1,22 @@
 """Where predictions are still wrong: by class, by group, by region, the worst first; from sums that may come from anywhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 
 if TYPE_CHECKING:
     from calibrant.reporting.states import Counts, Cut
 
-__all__ = ["Gap", "Place", "by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums", "worst_first"]
+__all__ = [
+    "Gap", "Place", "Worth", "alone", "by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums", "worst_first",
+    "worth_of",
+]  # fmt: skip
 
 REGIONS = 10
 
@@ -49,6 +53,21 @@ class PredictedPlace(Place):
         return {"predicted" if name == "rows" else name: value for name, value in super().to_dict().items()}
 
 
+#: From a level, by what the rows of each group are to be multiplied where they hang together in clusters: (count,), or 1.
+Worth = Callable[[float], Any]
+
+
+def alone(level: float) -> float:
+    """Of rows that are independent."""
+    return 1.0
+
+
+def worth_of(record: Any, hit: np.ndarray, index: np.ndarray, count: int) -> Worth:
+    """Of the share of hits (n,) among a record's rows, by their group ``index`` (n,)."""
+    cluster = record.cluster
+    return alone if cluster is None else lambda level: group_worth(hit, record.weights, cluster, index, count, level)
+
+
 def by_group(rows: Any, texts: Any) -> list[Place]:
     """The gaps, one a group, with its name."""
     return worst_first(Place({"group": text}, row) for text, row in zip(texts, rows, strict=True))
@@ -59,9 +78,9 @@ def by_region(cut: "Cut", rows: Any) -> list[Place]:
     return worst_first(Place({"from": float(a), "to": float(b)}, row) for a, b, row in zip(cut.lower, cut.upper, rows, strict=True))
 
 
-def class_table(counts: "Counts", level: float) -> list[Place]:
+def class_table(counts: "Counts", level: float, worth: Worth = alone) -> list[Place]:
     """Per predicted class: n (rows truly of it), predicted (rows predicted as it), and their gap."""
-    rows = confidence_gaps(counts.predicted, level)
+    rows = confidence_gaps(counts.predicted, level, worth)
     return worst_first(PredictedPlace({"class": str(counts.classes[k]), "n": float(counts.labels[k])}, row) for k, row in enumerate(rows))
 
 
@@ -70,10 +89,10 @@ def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
     return grouped_sums(index, count, [record.correct, record.confidence], record.weight)
 
 
-def confidence_gaps(sums: np.ndarray, level: float) -> list[Gap]:
+def confidence_gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[Gap]:
     """One a row of sums, (count, 3)."""
     n, right, total = sums.T
-    low, high = wilson(right, n, level)
+    low, high = wilson(right * worth(level), n * worth(level), level)
     safe = np.where(n > 0, n, 1.0)
     accuracy, confidence = right / safe, total / safe
     columns = np.column_stack([accuracy, confidence, confidence - accuracy, confidence - high, confidence - low])

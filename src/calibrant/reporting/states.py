@@ -30,7 +30,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.distinct import Cut, Distinct
 from calibrant.predictions import Predictions
-from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums
+from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums, worth_of
 
 __all__ = ["BIN_COUNTS", "Counts", "Seen"]
 
@@ -119,14 +119,16 @@ class Seen:
     def of(cls, parts: Sequence[Predictions], n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":
         """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said, ``rows`` the whole of several."""
         counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
-        table, regions = class_table(counts, level), counts.confidence.cut(REGIONS)
+        rows = parts[0] if rows is None else rows
+        worth = worth_of(rows, rows.correct, rows.predicted, len(counts.classes))
+        table, regions = class_table(counts, level, worth), counts.confidence.cut(REGIONS)
         mass = {count: counts.confidence.cut(count) for count in mass_bins or (n_bins,)}
         text = [str(c) for c in counts.classes]
         drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]
         each = zip(*(_second(part, [*mass.values()], regions, drawn) for part in parts), strict=True)
         region_sums, class_sums, *sums = (reduce(add, one) for one in each)
         cuts = {count: (cut, own) for (count, cut), own in zip(mass.items(), sums, strict=True)}
-        return cls(parts[0] if rows is None else rows, counts, table, regions, cuts, region_sums, class_sums)
+        return cls(rows, counts, table, regions, cuts, region_sums, class_sums)
 
 
 def _second(record: "Predictions", mass: Sequence[Cut], regions: Cut, drawn: Sequence[int]) -> tuple[np.ndarray, ...]:

@@ -14,14 +14,15 @@ from calibrant.compare.choice import choice
 from calibrant.compare.given import of_forecasts, resolve, several
 from calibrant.compare.scores import score_table
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import read_groups
+from calibrant.groups import clustered, read_groups
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.question import question
-from calibrant.reporting.regions import by_group
+from calibrant.reporting.regions import by_group, worth_of
 from calibrant.reporting.regression.task import REGRESSION
 from calibrant.reporting.summary import Method, Part, Summary
 from calibrant.reporting.task import Asked, Decisions
@@ -32,6 +33,7 @@ __all__ = ["summarise"]
 def summarise(
     y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: Sequence[Calibrator] | Calibrator | None = None,
     test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
+    cluster: ArrayLike | None = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
     n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
     progress: Callable[..., Any] | None = None, target: Any = None, thresholds: ArrayLike | None = None,
@@ -51,6 +53,12 @@ def summarise(
         Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first.
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
+    cluster : (n,) labels of any kind, optional
+        Of the rows measured: which of them hang together (visits of one patient, answers to one question). Every interval and test then
+        counts clusters, folds cut none of them, and what knows nothing of them has no interval: a binned calibration error is shown beside
+        what chance explains. Not with ``times``, whose alarm counts rows.
+
+        .. versionadded:: 0.2
     every : {"auto", "hour", "day", "week", "month", "year"}
         Of ``times``; "auto" is the shortest that makes at most 40 of them.
     n_splits : int, default 5
@@ -104,7 +112,7 @@ def summarise(
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else task.read_test(test, record)
     target = question(target, record, named.values())
-    measured = record if test is None else test
+    record, test, measured = _clustered(record, test, cluster, times)
     asked = Asked(
         None if groups is None else read_groups(groups, measured), read_times(times, every, measured),
         task.n_bins if n_bins is None else n_bins, level, n_resamples, random_state,
@@ -118,10 +126,8 @@ def summarise(
     chosen, tables = _measured(task, compared, asked, n_resamples)
     found, used = compared[chosen], final(compared[chosen], record)
     method = Method.of(found, chosen)
-    parts = [
-        _part(task, one, scores, name, method.name, asked, used)
-        for one, scores, name in zip(found.outputs(), tables[chosen], names, strict=True)
-    ]
+    each = zip(found.outputs(), tables[chosen], names, strict=True)
+    parts = [_part(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
     data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
         task.name, target if found.whole is None else "event", str(title), level, data, method,
@@ -129,6 +135,14 @@ def summarise(
         [*evaluation_cautions(found.evaluation), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
     )  # fmt: skip
+
+
+def _clustered(record, test, cluster, times):
+    """(record, test, the one of them whose rows are measured), that one with its clusters."""
+    if times is not None and cluster is not None:
+        raise InputError("times and cluster exclude each other: the alarm for a change counts rows as independent; leave one of them out.")
+    measured = clustered(record if test is None else test, cluster)
+    return (measured, None, measured) if test is None else (record, measured, measured)
 
 
 def _refuse_unknown(reading, task):
@@ -162,10 +176,16 @@ def _part(task, found, scores, name, method, asked, used):
     return Part(
         name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
-        groups=None if groups is None else by_group(task.gaps(task.sums(shown, groups.index, len(groups)), asked.level), groups.texts),
+        groups=None if groups is None else by_group(_gaps(task, shown, groups, asked.level), groups.texts),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
+
+
+def _gaps(task, shown, groups, level):
+    """The gap of each group, with its interval."""
+    worth = worth_of(shown, task.said(shown)[1], groups.index, len(groups))
+    return task.gaps(task.sums(shown, groups.index, len(groups)), level, worth)
 
 
 def _cautions(parts):

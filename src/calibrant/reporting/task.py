@@ -49,7 +49,7 @@ class Task:
     verdict : ({key: Score}, chance, quality, method's name, evaluation) -> Verdict
     overall : {name of the output: its Verdict} -> Verdict
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
-    gaps : (sums, level) -> one record for each group: rows, gap, low, high and more
+    gaps : (sums, level, worth of the rows from a level) -> one record for each group: rows, gap, low, high and more
     said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
     target : "answer" or "event": whose probability that is
     sections : (seen before and after, asked, calibrator to use) -> record of what only this task shows

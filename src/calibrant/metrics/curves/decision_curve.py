@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.clusters import group_worth
+from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.net_benefit import net_benefit, net_benefit_interval
 from calibrant._kernels.threshold_counts import threshold_counts
 from calibrant.contracts.columns import Record
@@ -59,10 +59,9 @@ def net_benefit_worth(record: Predictions, score: np.ndarray, hit: np.ndarray, t
     """By what rows in clusters are to be multiplied at each threshold, for what flagging each of them gains; 1 without clusters."""
     worth = np.ones(len(thresholds))
     if record.cluster is not None:
-        one_group = np.zeros(len(hit), dtype=np.intp)
         for k, t in enumerate(thresholds):
             gained = np.where(score >= t * (1.0 - record.resolution), hit - (1.0 - hit) * t / (1.0 - t), 0.0)
-            worth[k] = group_worth(gained, record.weights, record.cluster, one_group, 1, level)[0]
+            worth[k] = mean_worth(gained, record.weights, record.cluster, level)
     return worth
 
 

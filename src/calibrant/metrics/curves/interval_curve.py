@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.intervals import wilson
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import clustered
 
 __all__ = ["IntervalCurve", "interval_curve"]
 
@@ -29,27 +31,35 @@ class IntervalCurve(Record):
 def _of(record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95, kind: str = "interval") -> IntervalCurve:
     require_count("n_levels", n_levels, 2)
     require_option("kind", kind, ("interval", "quantile"))
-    return interval_curve_of_sums(interval_sums(record, n_levels, kind), record.weights.sum(), band)
+    sums, worth = interval_sums(record, n_levels, kind), 1.0
+    if record.cluster is not None:
+        held = (_first_held(record, n_levels, kind) <= k for k in range(n_levels))
+        worth = np.array([mean_worth(one * 1.0, record.weights, record.cluster, band) for one in held])
+    return interval_curve_of_sums(sums, record.weights.sum(), band, worth)
 
 
 def interval_sums(record: ForecastRecord, n_levels: int = 21, kind: str = "interval") -> np.ndarray:
     """(n_levels,) weight of the outcomes that the interval of each level is the first to hold: sums of parts add up."""
+    return np.bincount(_first_held(record, n_levels, kind), weights=record.weights, minlength=n_levels)
+
+
+def _first_held(record, n_levels, kind):
     level, central = np.linspace(0.0, 1.0, n_levels), kind == "interval"
     reach = special.ndtri(0.5 + 0.5 * level if central else level)
-    first = np.searchsorted(reach, np.abs(record.score) if central else record.score, side="left")
-    return np.bincount(first, weights=record.weights, minlength=n_levels)
+    return np.searchsorted(reach, np.abs(record.score) if central else record.score, side="left")
 
 
-def interval_curve_of_sums(sums: np.ndarray, total: float, band: float) -> IntervalCurve:
-    """The curve of ``interval_sums`` of rows of that weight."""
+def interval_curve_of_sums(sums: np.ndarray, total: float, band: float, worth: np.ndarray | float = 1.0) -> IntervalCurve:
+    """The curve of ``interval_sums`` of rows of that weight; ``worth`` (n_levels,) is by what they are to be multiplied in clusters."""
     held = np.cumsum(sums)
-    return IntervalCurve(np.linspace(0.0, 1.0, len(sums)), held / total, *wilson(held, np.full(len(sums), total), band))
+    return IntervalCurve(np.linspace(0.0, 1.0, len(sums)), held / total, *wilson(held * worth, np.full(len(sums), total) * worth, band))
 
 
 @on_record(_of)
 def interval_curve(
     y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_levels: int = 21, band: float = 0.95,
-    kind: Literal["interval", "quantile"] = "interval", sample_weight: ArrayLike | None = None,
+    kind: Literal["interval", "quantile"] = "interval", cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> IntervalCurve:  # fmt: skip
     """Share of the outcomes inside their central intervals, level by level from 0 to 1.
 
@@ -64,6 +74,8 @@ def interval_curve(
         Central intervals, or everything below the quantile at the level, which tells a shift from a wrong width.
 
         .. versionadded:: 0.2
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
 
     Returns
@@ -83,5 +95,5 @@ def interval_curve(
     >>> curve.level.tolist(), curve.coverage.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
     return _of(record, n_levels=n_levels, band=band, kind=kind)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.groups import rows_by_group
 from calibrant._kernels.loess import weighted_quantile
 from calibrant._support.options import require_count
@@ -14,6 +15,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import clustered
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "real_std_curve"]
@@ -45,13 +47,16 @@ def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: f
     group = equal_mass_groups(record.std, n_bins, record.weights)
     n_groups = int(group.max()) + 1
     errors = root_mean_squared_error.group_totals_of(record, group, n_groups)
+    real = root_mean_squared_error.finalise(errors)
     half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
     mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
     size, rows = np.abs(record.error), rows_by_group(group, n_groups)
     half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
+    if record.cluster is not None:
+        errors = errors * group_worth(np.square(record.error), record.weights, record.cluster, group, n_groups, band)[:, None]
     low, high = root_mean_squared_error.limits(errors, band)
     return RealStdCurve(
-        mass, np.sqrt(variance / mass), root_mean_squared_error.finalise(errors), low, high,
+        mass, np.sqrt(variance / mass), real, low, high,
         half, claimed[0] / mass, reach, claimed[1] / mass,
     )  # fmt: skip
 
@@ -59,6 +64,7 @@ def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: f
 @on_record(_of)
 def real_std_curve(
     y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95,
+    cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None
 ) -> RealStdCurve:  # fmt: skip
     """Size of the errors against the predicted std, in bins of equal weight by predicted std.
@@ -73,6 +79,8 @@ def real_std_curve(
         Of the outer quantile of the absolute error, ``reach``.
     band : float, default 0.95
         Level of the interval of each real std.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
 
     Returns
@@ -92,5 +100,5 @@ def real_std_curve(
     >>> curve.std.tolist(), curve.real.tolist(), curve.reach.tolist()
     ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
     """
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
     return _of(record, n_bins=n_bins, level=level, band=band)

@@ -43,14 +43,16 @@ def pair_curve(
     require_option("strategy", strategy, ("width", "mass"))
     require_count("n_bins", n_bins)
     index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
-    worth = None
+    worth = 1.0
     if cluster is not None:
+        if band == "consistency":
+            raise InputError('band="consistency" is drawn for independent rows; with clusters take "wilson" or "clopper-pearson".')
         worth = group_worth(hit, np.ones(len(hit)) if weight is None else weight, cluster, index, len(lower), level)
     return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level, worth=worth)
 
 
 def curve_of_sums(
-    sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95, worth: np.ndarray | None = None
+    sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95, worth: np.ndarray | float = 1.0
 ) -> ReliabilityCurve:  # fmt: skip
     """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums of parts add up.
 
@@ -58,11 +60,9 @@ def curve_of_sums(
     """
     filled = sums[:, 0] > 0
     n, total, hits = sums[filled].T
-    share = 1.0 if worth is None else worth[filled]
-    if band == "consistency" and worth is None:
+    share = np.broadcast_to(worth, len(sums))[filled]
+    if band == "consistency":
         low, high = intervals.consistency(total / n, n, level)
-    elif band == "consistency":
-        raise InputError('band="consistency" is drawn for independent rows; with clusters take "wilson" or "clopper-pearson".')
     elif band in ("wilson", "clopper-pearson"):
         low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits * share, n * share, level)
     else:

@@ -7,14 +7,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.shared_draws import score_drawer
 from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import clustered
 
 __all__ = ["RmseRmvCurve", "rmse_rmv_curve"]
+
+
+#: Rows times draws of a band of clusters.
+BUDGET = 2e7
 
 
 @dataclass(frozen=True)
@@ -39,15 +45,20 @@ def rmse_band(
     record: ForecastRecord, group: np.ndarray, mass: np.ndarray, level: float, n_draws: int = 1000, random_state: int = 0
 ) -> np.ndarray:  # fmt: skip
     """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of each row and the mass of each bin."""
-    part = np.square(record.std) / mass[group]
-    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, null_generator(random_state)))
+    part, rng = np.square(record.std) / mass[group], null_generator(random_state)
+    if record.cluster is not None:
+        draw, count = score_drawer(record.score, record.cluster), int(np.clip(BUDGET / len(record), 100, n_draws))
+        drawn = [np.bincount(group, record.weights * part * np.square(draw(rng)), len(mass)) for _ in range(count)]
+        return np.quantile(np.sqrt(drawn), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, rng))
     return np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 
 @on_record(_of)
 def rmse_rmv_curve(
     y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000,
-    random_state: int = 0, sample_weight: ArrayLike | None = None
+    random_state: int = 0, cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None
 ) -> RmseRmvCurve:  # fmt: skip
     """Root mean squared error against root mean predicted variance, in bins of equal weight by predicted std.
 
@@ -61,6 +72,8 @@ def rmse_rmv_curve(
         Of the band in which a bin's error lies for errors that are N(0, std^2), simulated.
     n_draws : int, default 1000
     random_state : int
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): errors drawn for the band are then as alike in a cluster as those seen.
     sample_weight : (n,), optional
 
     Returns
@@ -79,5 +92,5 @@ def rmse_rmv_curve(
     >>> curve.rmv.tolist(), curve.rmse.tolist()
     ([1.0, 2.0], [2.0, 4.0])
     """
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
     return _of(record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state)

@@ -7,11 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from calibrant._kernels.clusters import mean_worth
+from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.shared_draws import score_drawer
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import clustered
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 
 __all__ = ["PitHistogram", "pit_histogram", "pit_test"]
@@ -35,28 +39,34 @@ def _read(y_true, mean, std, sample_weight):
 
 def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> PitHistogram:
     require_count("n_bins", n_bins)
-    return pit_histogram_of_sums(pit_sums(record, n_bins), record.weights.sum(), level)
+    sums, worth = pit_sums(record, n_bins), 1.0
+    if record.cluster is not None:
+        index = _bin(record, n_bins)
+        worth = np.array([mean_worth((index == b) * 1.0, record.weights, record.cluster, level) for b in range(n_bins)])
+    return pit_histogram_of_sums(sums, record.weights.sum(), level, worth)
 
 
 def pit_sums(record: ForecastRecord, n_bins: int = 20) -> np.ndarray:
     """(n_bins,) weight by bin of F(y): sums of parts add up."""
-    index = np.minimum((special.ndtr(record.score) * n_bins).astype(np.intp), n_bins - 1)
-    return np.bincount(index, weights=record.weights, minlength=n_bins)
+    return np.bincount(_bin(record, n_bins), weights=record.weights, minlength=n_bins)
 
 
-def pit_histogram_of_sums(n: np.ndarray, total: float, level: float) -> PitHistogram:
-    """The histogram of ``pit_sums`` of rows of that weight."""
+def _bin(record, n_bins):
+    return np.minimum((special.ndtr(record.score) * n_bins).astype(np.intp), n_bins - 1)
+
+
+def pit_histogram_of_sums(n: np.ndarray, total: float, level: float, worth: np.ndarray | float = 1.0) -> PitHistogram:
+    """The histogram of ``pit_sums`` of rows of that weight; ``worth`` (n_bins,) is by what they are to be multiplied in clusters."""
     n_bins = len(n)
-    edges = np.arange(n_bins + 1) / n_bins
-    ends = stats.binom(round(float(total)), 1.0 / n_bins).interval(level)
-    low, high = (np.full(n_bins, end * n_bins / total) for end in ends)
+    edges, rows = np.arange(n_bins + 1) / n_bins, np.maximum(np.full(n_bins, total) * worth, 1.0)
+    low, high = (end * n_bins / rows for end in stats.binom(np.rint(rows), 1.0 / n_bins).interval(level))
     return PitHistogram(edges[:-1], edges[1:], n, n * n_bins / total, low, high)
 
 
 @on_record(_of)
 def pit_histogram(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, sample_weight: ArrayLike |
-    None = None
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None
 ) -> PitHistogram:  # fmt: skip
     """How the probabilities F(y) of what came true are spread over [0, 1].
 
@@ -67,6 +77,8 @@ def pit_histogram(
     n_bins : int, default 20
     level : float, default 0.95
         Of the band in which a bin lies if the forecasts are calibrated.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): the band is then as wide as clusters ask for.
     sample_weight : (n,), optional
 
     Returns
@@ -84,13 +96,14 @@ def pit_histogram(
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
     return _of(record, n_bins=n_bins, level=level)
 
 
 def pit_test(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks"
-) -> CalibrationTest:
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks",
+    cluster: ArrayLike | None = None, n_draws: int = 999, random_state: int = 0,
+) -> CalibrationTest:  # fmt: skip
     """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated forecast.
 
     Parameters
@@ -99,11 +112,20 @@ def pit_test(
     mean, std : (n,) each, or a forecast in place of mean
     method : {"ks", "cramer-von-mises", "chi-square"}
         Kolmogorov-Smirnov, Cramer-von Mises, or chi-square over 20 bins.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): the law of the statistic is then drawn, of normal scores that are as alike in
+        a cluster as those seen.
+
+        .. versionadded:: 0.2
+    n_draws : int, default 999
+        Of a law that is drawn: the p-value is a multiple of 1 / (n_draws + 1).
+    random_state : int, default 0
 
     Returns
     -------
     CalibrationTest
-        statistic, p_value, method and n. Rows are taken to be independent; weights are not taken, since a test of repeated rows is none.
+        statistic, p_value, method and n. Without clusters rows are taken to be independent; weights are not taken, since a test of
+        repeated rows is none.
 
     See Also
     --------
@@ -116,14 +138,36 @@ def pit_test(
     >>> bool(pit_test(y, np.zeros(500), np.ones(500)).p_value > 0.05), bool(pit_test(y, np.zeros(500), np.full(500, 2.0)).p_value < 1e-6)
     (True, True)
     """
-    record = _read(y_true, mean, std, None)
-    pit = special.ndtr(record.score)
-    if method == "ks":
-        found = stats.kstest(pit, "uniform")
-    elif method == "cramer-von-mises":
-        found = stats.cramervonmises(pit, "uniform")
-    elif method == "chi-square":
-        found = stats.chisquare(np.bincount(np.minimum((pit * 20).astype(np.intp), 19), minlength=20))
-    else:
+    if method not in TESTS:
         raise InputError(f'method must be "ks", "cramer-von-mises" or "chi-square"; got {method!r}.')
-    return CalibrationTest(float(found.statistic), float(found.pvalue), method, float(len(record)))
+    require_count("n_draws", n_draws, 19, usual=999)
+    record = clustered(_read(y_true, mean, std, None), cluster)
+    pit = special.ndtr(record.score)
+    found = TESTS[method](pit)
+    said, p_value = str(method), float(found.pvalue)
+    if record.cluster is not None:
+        draw, rng, statistic = score_drawer(record.score, record.cluster), null_generator(random_state), STATISTICS[method]
+        drawn = np.array([statistic(special.ndtr(draw(rng))) for _ in range(n_draws)])
+        p_value = (1.0 + float(np.sum(drawn >= statistic(pit) * (1.0 - 1e-10)))) / (n_draws + 1.0)
+        said = f"{method}, {n_draws} draws of clusters"
+    return CalibrationTest(float(found.statistic), p_value, said, float(len(record)))
+
+
+def _counts(pit):
+    return np.bincount(np.minimum((pit * 20).astype(np.intp), 19), minlength=20)
+
+
+def _steps(pit):
+    """(probabilities in ascending order, the middles of the steps of their distribution)."""
+    return np.sort(pit), (np.arange(len(pit)) + 0.5) / len(pit)
+
+
+#: By name, of (n,) probabilities: the test of independent ones, and what it rises with, without its p-value.
+TESTS: dict[str, Any] = {
+    "ks": lambda pit: stats.kstest(pit, "uniform"), "cramer-von-mises": lambda pit: stats.cramervonmises(pit, "uniform"),
+    "chi-square": lambda pit: stats.chisquare(_counts(pit)),
+}  # fmt: skip
+STATISTICS: dict[str, Any] = {
+    "ks": lambda pit: np.abs(np.subtract(*_steps(pit))).max(), "cramer-von-mises": lambda pit: np.square(np.subtract(*_steps(pit))).sum(),
+    "chi-square": lambda pit: np.square(_counts(pit)).sum(),
+}  # fmt: skip

@@ -18,7 +18,7 @@ from calibrant.reporting.classification import CLASSIFICATION, affordable, few_r
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
-from calibrant.reporting.regions import Place, by_region
+from calibrant.reporting.regions import Place, Worth, alone, by_region, worth_of
 from calibrant.reporting.states import BIN_COUNTS, Seen
 from calibrant.reporting.task import Asked
 
@@ -65,11 +65,11 @@ class RiskGap:
     ratio_high: float | None = None
 
 
-def gaps(sums: np.ndarray, level: float) -> list[RiskGap]:
+def gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
     """One a group. The intervals hold together, for all groups that have rows (Bonferroni). ``sums`` are weight, events and risk."""
     n, events, total = sums.T
-    several = max(int((n > 0).sum()), 1)
-    low, high = wilson(events, n, 1.0 - (1.0 - level) / several)
+    shared = 1.0 - (1.0 - level) / max(int((n > 0).sum()), 1)
+    low, high = wilson(events * worth(shared), n * worth(shared), shared)
     safe = np.where(n > 0, n, 1.0)
     rate, risk = events / safe, total / safe
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,6 +109,7 @@ class Sections:
 
 def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
     pairs, shown, whole, level = found.before.counts.pairs, found.shown, cast(Any, found.whole).whole, asked.level
+    worth = worth_of(shown.rows, shown.rows.correct, shown.regions.index(shown.rows.confidence), len(shown.regions))
     scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
     return Sections(
         n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
@@ -116,10 +117,10 @@ def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
         distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)),
         loess=found.both(lambda seen: metrics.loess_curve.of(seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state)),
         corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
-        decision=found.both(lambda seen: metrics.decision_curve.of(seen.counts.pairs, level=level)),
-        gain=found.both(lambda seen: curves.gain(seen.counts, level)),
-        thresholds=metrics.threshold_table.of(shown.counts.pairs, **vars(asked.decisions), level=level),
-        regions=by_region(shown.regions, gaps(shown.region_sums, level)), answer=_answer(whole, asked),
+        decision=found.both(lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)),
+        gain=found.both(lambda seen: curves.gain(seen, level)),
+        thresholds=metrics.threshold_table.of(curves.pairs(shown), **vars(asked.decisions), level=level),
+        regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)), answer=_answer(whole, asked),
         confidence=None, signals=[], latent=latent(used, whole.before, level),
     )  # fmt: skip
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.spread_bins import enough_bins
-from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve_of_sums
+from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve, interval_curve_of_sums
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_band
 from calibrant.metrics.regression.interval_coverage import interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width
-from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram_of_sums
+from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram, pit_histogram_of_sums
 from calibrant.reporting.regression.states import LEVELS, ForecastSeen
 
 __all__ = ["Curves", "curves"]
@@ -41,10 +41,14 @@ class Curves:
 def curves(seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> Curves:
     """Of one output; ``n_bins`` is one of those seen in equal mass."""
     counts, total = seen.counts, seen.counts.total[0]
+    rows, n_real = seen.rows, enough_bins(n_bins, total)
+    held, pit = interval_curve_of_sums(counts.intervals, total, level), pit_histogram_of_sums(counts.pit, total, level)
+    if rows.cluster is not None:
+        held, pit = interval_curve.of(rows, band=level), pit_histogram.of(rows, level=level)
+    at_levels = zip(LEVELS, counts.coverage, counts.width, strict=True)
     return Curves(
-        _reliability(seen, n_bins, level, random_state), interval_curve_of_sums(counts.intervals, total, level),
-        real_std_curve.of(seen.rows, n_bins=enough_bins(n_bins, total), band=level), pit_histogram_of_sums(counts.pit, total, level),
-        [_coverage(*each, level) for each in zip(LEVELS, counts.coverage, counts.width, strict=True)],
+        _reliability(seen, n_bins, level, random_state), held, real_std_curve.of(rows, n_bins=n_real, band=level), pit,
+        [_coverage(rows, *each, level) for each in at_levels],
     )  # fmt: skip
 
 
@@ -55,6 +59,9 @@ def _reliability(seen, n_bins, level, random_state):
     return RmseRmvCurve(n, np.sqrt(variance / n), np.sqrt(error / n), *band)
 
 
-def _coverage(claimed, held, width, level):
+def _coverage(rows, claimed, held, width, level):
     low, high = interval_coverage.limits(held, level)
+    if rows.cluster is not None:
+        found = interval_coverage.with_options(level=claimed).interval_of(rows, level=level)
+        low, high = found.low, found.high
     return Coverage(claimed, float(interval_coverage.finalise(held)), float(low), float(high), float(interval_width.finalise(width)))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibrant._kernels.clusters import mean_worth
 from calibrant.contracts.columns import Known
 from calibrant.reporting.quality import Shift, distribution_shift
 
@@ -73,22 +74,23 @@ def quality(seen: "ForecastSeen", calibration: "ForecastSeen | None" = None) -> 
     counts, std, keys = seen.counts, seen.counts.std, _keys(seen.rows)
     total, outliers, squares, *errors = counts.total
     others = () if calibration is None else (
-        float(np.isin(keys, _keys(calibration.rows)).mean()), distribution_shift(std, calibration.counts.std),
-        distribution_shift(counts.mean, calibration.counts.mean),
+        float(np.isin(keys, _keys(calibration.rows)).mean()), distribution_shift(std, calibration.counts.std, seen.rows),
+        distribution_shift(counts.mean, calibration.counts.mean, seen.rows),
     )  # fmt: skip
     return ForecastQuality(
         float(total), 1.0 - len(np.unique(keys)) / len(keys),
         Spread(float(std.values[0]), counts.median_std, float(std.values[-1])),
         float(seen.tiny / total), float(std.sums[:, 0].max() / total),
         int(((counts.octaves > 0) & (counts.octaves < FEW)).sum()), int((counts.octaves > 0).sum()), float(outliers / total),
-        counts.farthest, float(np.sqrt(squares / total)), _shift(total, *errors), *others,
+        counts.farthest, float(np.sqrt(squares / total)), _shift(seen.rows, total, *errors), *others,
     )  # fmt: skip
 
 
-def _shift(total, squares, error):
+def _shift(rows, total, squares, error):
     size = float(np.sqrt(squares / total)) or 1.0
     mean = float(error / total) / size
-    half = 1.96 * np.sqrt(max(1.0 - mean * mean, 0.0) / max(total - 1.0, 1.0))
+    n = max(total - 1.0, 1.0) * (1.0 if rows.cluster is None else mean_worth(rows.error, rows.weights, rows.cluster, 0.95))
+    half = float(1.96 * np.sqrt(max(1.0 - mean * mean, 0.0) / n))
     return MeanError(mean, float(mean - half), float(mean + half))
 
 

@@ -16,7 +16,8 @@ from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.reporting.regions import REGIONS, Place, by_region
+from calibrant.groups import n_clusters
+from calibrant.reporting.regions import REGIONS, Place, by_region, worth_of
 from calibrant.reporting.regression.cautions import cautions
 from calibrant.reporting.regression.chance import chance_errors
 from calibrant.reporting.regression.curves import Curves, curves
@@ -113,8 +114,8 @@ VIEWS: dict[Any, Any] = {
 
 def _data(record, names):
     return {
-        "n": float(record.weights.sum()), "rows": len(record), "weighted": record.weight is not None, "outputs": names,
-        "form": type(record.forecast).__name__,
+        "n": float(record.weights.sum()), "rows": len(record), "clusters": n_clusters(record), "weighted": record.weight is not None,
+        "outputs": names, "form": type(record.forecast).__name__,
     }  # fmt: skip
 
 
@@ -151,8 +152,9 @@ def _sections(found, asked, used):
 def _regions(found, name, level):
     """By what was predicted before, of what is shown."""
     counts = found.before.counts
-    cut = getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0]))
-    return by_region(cut, _gaps(_sums(found.shown.rows, cut.index(getattr(found.before.rows, name)), len(cut)), level))
+    cut, rows = getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0])), found.shown.rows
+    index = cut.index(getattr(found.before.rows, name))
+    return by_region(cut, _gaps(_sums(rows, index, len(cut)), level, worth_of(rows, _held(rows)[1], index, len(cut))))
 
 
 def _held(record):
@@ -166,9 +168,9 @@ def _sums(record, index, count):
     return grouped_sums(index, count, [_held(record)[1], record.error, np.square(record.error), np.square(record.std)], record.weight)
 
 
-def _gaps(sums, level):
+def _gaps(sums, level, worth):
     n, held, error, square, variance = sums.T
-    lower, upper = wilson(held, n, level)
+    lower, upper = wilson(held * worth(level), n * worth(level), level)
     numbers = np.column_stack([
         n, np.sqrt(square / n), np.sqrt(variance / n), np.sqrt(square / variance), error / n,
         held / n, CLAIMED - held / n, CLAIMED - upper, CLAIMED - lower,
