@@ -15,8 +15,9 @@ _BY_KEY: dict[str, type] = {}
 FACES = ("calibrant", "calibrant.neighbors")
 #: Classes that are saved and that no stub offers.
 INSIDE = {
-    "FrameCheckpoint": "calibrant.frames.checkpoint", "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample",
-    "ScoreSketch": "calibrant.frames.sketch",
+    "CellScores": "calibrant.decisions.cell_scores", "FrameCheckpoint": "calibrant.frames.checkpoint",
+    "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.score_counts",
+    "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rule",
 }  # fmt: skip
 #: Classes under names that files written before a rename hold.
 RENAMED: dict[str, str] = {}

@@ -1,5 +1,6 @@
 from calibrant.decisions.certificate import Certificate as Certificate
 from calibrant.decisions.conformal_risk_control import ConformalRiskControl as ConformalRiskControl
+from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.decision_threshold import DecisionThreshold as DecisionThreshold
 from calibrant.decisions.decision_threshold import decision_threshold as decision_threshold
 from calibrant.decisions.error_counts import ErrorCounts as ErrorCounts

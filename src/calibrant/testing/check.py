@@ -127,7 +127,7 @@ def same_bits(a: np.ndarray, b: np.ndarray, what: str) -> None:
     """The two arrays are equal bit by bit."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
-    assert digest(a) == digest(b), f"{what}: differs by up to {np.abs(a - b).max()}"
+    assert digest(a) == digest(b), f"{what}: differs by up to {np.abs(np.subtract(a, b, dtype=np.float64)).max()}"
 
 
 def show_near(a: ArrayLike, b: float | np.ndarray, what: str, tolerance: float = TOLERANCE, *, relative: bool = False) -> None:

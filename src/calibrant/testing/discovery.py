@@ -11,8 +11,9 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.signal import Signal
+from calibrant.decisions.conformal_sets import ConformalSets
 
-__all__ = ["all_calibrators", "all_maps", "all_metrics", "all_regression_calibrators", "all_signals"]
+__all__ = ["all_calibrators", "all_maps", "all_metrics", "all_regression_calibrators", "all_sets", "all_signals"]
 
 
 def _examples_of(base, extensions):
@@ -40,6 +41,11 @@ def all_signals(*, extensions: bool = False) -> list[Signal]:
 def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
     """Example instances of every regression calibrator in ``calibrant.__all__``; with ``extensions``, of those registered too."""
     return _examples_of(RegressionCalibrator, extensions)
+
+
+def all_sets() -> list[ConformalSets]:
+    """Example instances of what makes prediction sets."""
+    return _examples_of(ConformalSets, extensions=False)
 
 
 def all_metrics() -> list[Metric]:

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from calibrant.decisions.cells import rows_of_cells, rows_of_groups
+from calibrant.errors import InputError, SparseDataWarning
+from calibrant.predictions import read
+
+RECORD = read([0.1, 0.2, 0.8], [0, 1, 1])
+
+
+def test_classes_and_groups():
+    found = rows_of_cells("class", RECORD, None)
+    assert (found.names, found.row.tolist(), found.cell.tolist()) == ([0, 1], [0, 1, 2], [0, 1, 1])
+    found = rows_of_cells("groups", RECORD, ["b", "a", "b"])
+    assert (found.names, found.cell.tolist()) == (["a", "b"], [1, 0, 1])
+
+
+def test_a_row_may_be_in_several_groups_and_is_always_among_all():
+    found = rows_of_cells("overlapping", RECORD, np.array([[1, 1], [0, 1], [0, 0]]))
+    pairs = sorted(zip(found.row.tolist(), found.cell.tolist(), strict=True))
+    assert pairs == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0)]
+    assert sorted(found.taken(np.array([1, 2])).row.tolist()) == [0, 0, 1]
+
+
+def test_a_new_group_has_no_cell():
+    names = rows_of_cells("groups", RECORD, ["b", "a", "b"]).names
+    with pytest.warns(SparseDataWarning, match=r"'c'.*no row was seen"):
+        found = rows_of_groups("groups", names, RECORD, ["a", "c", "b"])
+    assert (found.row.tolist(), found.cell.tolist()) == ([0, 2], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("by", "groups", "match"),
+    [
+        ("groups", None, "pass groups="),
+        (None, ["a", "b", "c"], "leave them out"),
+        ("gender", None, "by must be"),
+        ("overlapping", ["a", "b", "c"], r"\(3, G\) booleans"),
+    ],
+)
+def test_what_is_refused(by, groups, match):
+    with pytest.raises(InputError, match=match):
+        rows_of_cells(by, RECORD, groups)
