@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from benchmarks.arena import cases, predictions, scores
-from calibrant.errors import CalibrationWarning
 
 import calibrant as cb
+from calibrant.errors import CalibrationWarning
 
 SIZES = (250, 1_000)
 MOST_CLASSES, MOST_TEST = 100, 5_000

@@ -88,9 +88,9 @@ class AutoCalibrator(Circumstances):
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
     none at all under a shift. Below 20 rows it returns the predictions as they are; with one class only, it weighs the class rates alone
-    against them. The comparison with doing nothing counts one row more, of which every class is equally true, in gain and error: probabilities
-    of 0 that few rows have not yet shown to be wrong are a risk all the same, but no evidence alone. Equal rows count as one of their summed weight, so that repetition and row
-    order change nothing; where equal predictions differ in label, a row's weight is dealt out over the folds as so many rows would be.
+    against them. The comparison with doing nothing counts one row more in gain and error, of which every class is equally true: zeros that
+    few rows have not yet shown to be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and
+    row order change nothing; where equal predictions differ in label, a row's weight is dealt out over the folds as so many rows would be.
 
     References
     ----------
