@@ -70,6 +70,14 @@ def test_a_fitted_model_is_used_as_it_is():
     assert (reg.predict(X[:5], return_std=True)[1] > 0).all()
 
 
+def test_it_promises_where_the_model_saw_no_calibration_row():
+    X, y = _data()
+    apart = cb.CalibratedRegressor(LinearRegression().fit(X[:100], y[:100]), cb.ConformalIntervals()).fit(X[100:], y[100:])
+    assert (apart.guarantee(0.9).n, apart.guarantee(0.9).least) == (500, 0.9)
+    folded = cb.CalibratedRegressor(LinearRegression(), cb.ConformalIntervals()).fit(X, y)
+    assert folded.guarantee(0.9) is None
+
+
 def test_the_default_chooses_and_says_why():
     X, y = _data()
     reg = cb.CalibratedRegressor(Quantiles()).fit(X, y)

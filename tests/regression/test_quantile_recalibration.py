@@ -37,3 +37,11 @@ def test_few_rows_only_shift():
 def test_options():
     with pytest.raises(InputError, match="n_levels"):
         cb.QuantileRecalibration(n_levels=0).fit([0.0], [1.0], std=[1.0])
+
+
+def test_it_promises_of_the_levels_that_it_fits():
+    y = np.random.default_rng(0).normal(size=200)
+    cal = cb.QuantileRecalibration().fit(np.zeros(200), y, std=np.ones(200))
+    assert cal.guarantee(0.8).guarantee == "asymptotic"
+    assert cal.guarantee(0.5) is None
+    assert cb.QuantileRecalibration(n_levels=3).fit(np.zeros(200), y, std=np.ones(200)).guarantee(0.5).n == 200

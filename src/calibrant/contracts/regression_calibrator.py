@@ -152,6 +152,15 @@ class RegressionCalibrator(Saved, BaseEstimator, ABC):
     def _guarantee(self, level: float) -> Guarantee | None:
         return None
 
+    def _guarantee_in_the_limit(self, level: float) -> Guarantee | None:
+        """The promise of methods whose quantiles at the ends are those of the calibration rows."""
+        if self.n_rows_ is None:
+            return None
+        return Guarantee(
+            "asymptotic", f"coverage of the {100 * level:g} % intervals", "new rows", "rows and their forecasts are independent draws",
+            n=self.n_rows_, least=level, most=level, method="consistent recalibration",
+        )  # fmt: skip
+
     def _of(self, name: str, j: int) -> Any:
         value = getattr(self, name)
         # What an older file does not know yet is None for all outputs.

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._support.estimators import RegressorMixin
+from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
@@ -183,6 +184,15 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
             std = np.full(forecast.shape, self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
             forecast = NormalForecast(forecast, std)
         return self.calibrator_.predict(forecast)
+
+    def guarantee(self, level: float = 0.9) -> Guarantee | None:
+        """What the intervals of a level promise; None where the model or its scale saw the calibration rows, in other folds too.
+
+        .. versionadded:: 0.2
+        """
+        check_is_fitted(self, "calibrator_")
+        apart = is_fitted(self.model) and self.scale_model is None
+        return self.calibrator_.guarantee(level) if apart else None
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""

@@ -5,7 +5,6 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
-from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.recalibrated import RecalibratedForecast
@@ -75,9 +74,4 @@ class IntervalCalibration(RegressionCalibrator):
         return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
 
     def _guarantee(self, level):
-        if self.n_rows_ is None:
-            return None
-        return Guarantee(
-            "asymptotic", f"coverage of the {100 * level:g} % intervals", "new rows", "rows and their forecasts are independent draws",
-            n=self.n_rows_, least=level, most=level, method="consistent recalibration",
-        )  # fmt: skip
+        return self._guarantee_in_the_limit(level)

@@ -78,7 +78,7 @@ class QuantileRecalibration(RegressionCalibrator):
         require_count("n_levels", self.n_levels)
 
     def _fit_output(self, record):
-        n_levels = max(1, min(self.n_levels, int(record.weights.sum() // 10)))
+        n_levels = self._levels_for(record.weights.sum())
         seen, score = empirical_scores(record.score, record.weights)
         levels = special.ndtri((np.arange(n_levels) + 1.0) / (n_levels + 1.0))
         # Where one score holds several levels the map is flat; the one in the middle stands for them.
@@ -89,3 +89,11 @@ class QuantileRecalibration(RegressionCalibrator):
 
     def _predict_output(self, forecast, knots, values, slopes):
         return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
+
+    def _levels_for(self, n_rows):
+        return max(1, min(self.n_levels, int(n_rows // 10)))
+
+    def _guarantee(self, level):
+        # Between the levels that were fitted the map is drawn, not estimated.
+        place = (0.5 + 0.5 * level) * (self._levels_for(self.n_rows_ or 0.0) + 1.0)
+        return self._guarantee_in_the_limit(level) if abs(place - round(place)) < 1e-9 else None
