@@ -58,3 +58,15 @@ def test_of_few_events_they_hold_the_true_slope_where_walds_do_not(n_events):
         held, by_wald, total = held + (low <= 1.0 <= high), by_wald + (wald[0] <= 1.0 <= wald[1]), total + 1
     assert held / total >= 0.93 - 2.0 * np.sqrt(0.93 * 0.07 / total)
     assert by_wald < held
+
+
+def test_where_the_correction_is_worth_more_than_the_root_the_root_alone_has_a_limit():
+    """A hit a hair's breadth below a miss is all that keeps the outcomes from being separated, and the slope finite."""
+    rng = np.random.default_rng(4)
+    odds = np.concatenate([-rng.uniform(2.3, 7.0, 24), [-2.266, -2.26], rng.uniform(2.3, 7.0, 24)])
+    hit = (odds > 0.0).astype(float)
+    hit[24] = 1.0
+    fit = slope_and_intercept(special.expit(odds), hit, np.ones(50))
+    for place in (0, 1):
+        low, high = profile_limits(np.column_stack([odds, np.ones(50)]), hit, np.ones(50), *fit, place, 0.95)
+        assert low < fit[0][place] < high

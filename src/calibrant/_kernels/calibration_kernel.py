@@ -2,9 +2,10 @@
 
 import numpy as np
 
-__all__ = ["distances", "kernel_row_sums", "median_distance"]
+__all__ = ["distances", "kernel_row_sums", "median_distance", "null_statistics"]
 
 BLOCK_ENTRIES, QUANTILES = 4_000_000, 500
+DRAWS_AT_ONCE = 4_000_000
 
 
 def distances(A, B):
@@ -35,3 +36,25 @@ def kernel_row_sums(P, gaps, weight, bandwidth):
         h[own - start, own] = np.einsum("nk,nk->n", gaps[rows], gaps[rows])
         sums[rows], squares[rows] = h @ weight, (h * h) @ weight
     return sums, squares
+
+
+def null_statistics(kernel, P, n_draws, rng):
+    """sum_ij K_ij r_i . r_j with labels drawn from P, (n_draws,), for a kernel of zero diagonal (n, n).
+
+    With r = e_y - P it is e'Ke - 2 e'KP + P'KP, so only e changes.
+    """
+    n, n_classes = P.shape
+    smoothed = kernel @ P
+    constant = float(np.einsum("nk,nk->", smoothed, P))
+    edges = np.cumsum(P, axis=1)[:, :-1]
+    out, rows = np.empty(n_draws), np.arange(n)
+    step = max(1, DRAWS_AT_ONCE // (n * n_classes))
+    for start in range(0, n_draws, step):
+        count = min(step, n_draws - start)
+        drawn = (rng.random((count, n, 1)) > edges).sum(axis=2)
+        hot = np.zeros((n, count, n_classes))
+        hot[rows, np.arange(count)[:, None], drawn] = 1.0
+        product = (kernel @ hot.reshape(n, -1)).reshape(hot.shape)
+        quadratic = np.einsum("nck,nck->c", product, hot)
+        out[start : start + count] = quadratic - 2.0 * smoothed[rows, drawn].sum(axis=1) + constant
+    return out

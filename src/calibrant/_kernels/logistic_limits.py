@@ -19,6 +19,8 @@ __all__ = ["profile_limits", "shift_limits"]
 
 #: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought, in standard errors.
 STEPS, FARTHEST = 100, 2.0**40
+#: The nearest that one may be, in the same.
+NEAREST = 0.05
 #: From so many rows of the rarer outcome on the normal distribution serves.
 MANY = 1000.0
 
@@ -35,13 +37,13 @@ def shift_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, value: f
     information = float(weight @ (p * (1.0 - p)))
     few = information < FEW
 
-    def root(shift: float) -> float:
+    def roots(shift: float) -> tuple[float, float]:
         r = np.sqrt(max(2.0 * (best - _log_likelihood(odds + shift, hit, weight)), 1e-12))
         t = abs(shift - value)
-        return _modified(r, (-np.expm1(-t) if few else 2.0 * np.sinh(min(0.5 * t, 300.0))) * np.sqrt(information))
+        return r, (-np.expm1(-t) if few else 2.0 * np.sinh(min(0.5 * t, 300.0))) * np.sqrt(information)
 
     dispersion = variance * information
-    return _ends(root, value, 1.0 / np.sqrt(information), max(dispersion, 1.0) if few else dispersion, level)
+    return _ends(roots, value, 1.0 / np.sqrt(information), max(dispersion, 1.0) if few else dispersion, level)
 
 
 def profile_limits(
@@ -59,37 +61,49 @@ def profile_limits(
     # How the other coefficient follows, to first order.
     start, slope = float(theta[1 - place]), information[0, 1] / information[1 - place, 1 - place]
 
-    def root(value: float) -> float:
+    def roots(value: float) -> tuple[float, float]:
         rest, curvature = _restricted(own * value, other, hit, weight, start - (value - theta[place]) * slope)
         r = np.sqrt(max(2.0 * (best - _log_likelihood(own * value + other * rest, hit, weight)), 1e-12))
-        return _modified(r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300)))
+        return r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300))
 
-    return _ends(root, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
+    return _ends(roots, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
 
 
 def _plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
     return min(float(weight @ hit), float(weight @ (1.0 - hit))) >= MANY
 
 
-def _ends(root: Callable[[float], float], value: float, unit: float, dispersion: float, level: float) -> tuple[float, float]:
+def _ends(
+    roots: Callable[[float], tuple[float, float]], value: float, unit: float, dispersion: float, level: float
+) -> tuple[float, float]:  # fmt: skip
     """Where the root is the normal quantile on either side; the distances are stretched to the variance that the rows show."""
     z, ends = normal_quantile(level), []
     for side in (-1.0, 1.0):
+        within = partial(_excess, roots, value, side, z, _modified)
+        if within(NEAREST * unit) >= 0.0:
+            # So skewed that the correction, of third order, is worth more than the root: the root alone.
+            within = partial(_excess, roots, value, side, z, _plain)
         far = unit
-        while far < FARTHEST * unit and root(value + side * far) < z:
+        while far < FARTHEST * unit and within(far) < 0.0:
             far *= 2.0
-        within = partial(_excess, root, value, side, z)
-        found = brentq(within, 1e-3 * unit, far, xtol=1e-9 * unit) if within(far) > 0.0 else np.inf
+        found = brentq(within, NEAREST * unit, far, xtol=1e-9 * unit) if within(far) >= 0.0 else np.inf
         ends.append(value + side * found * np.sqrt(dispersion))
     return float(ends[0]), float(ends[1])
 
 
-def _excess(root: Callable[[float], float], value: float, side: float, z: float, away: float) -> float:
-    return root(value + side * away) - z
+def _excess(
+    roots: Callable[[float], tuple[float, float]], value: float, side: float, z: float, of_roots: Callable[[float, float], float],
+    away: float,
+) -> float:  # fmt: skip
+    return of_roots(*roots(value + side * away)) - z
 
 
 def _modified(r: float, u: float) -> float:
     return r + np.log(max(u, 1e-300) / r) / r
+
+
+def _plain(r: float, u: float) -> float:
+    return r
 
 
 def _log_likelihood(z: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.intervals import wilson
+from calibrant._kernels.intervals import rate_interval
 from calibrant._kernels.mover import minus, multinomial_correlation, sum_limits
 
 __all__ = ["net_benefit", "net_benefit_interval"]
@@ -25,8 +25,9 @@ def net_benefit_interval(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(value, low, high) arrays, from weights of events and of others flagged (T,) and in all.
 
-    Rows are drawn at random, or events and others each by themselves where a prevalence is given. Wilson's limits of the two shares
-    are joined, so that the interval has width where nobody, or everybody, is flagged. ``standardised`` divides by the prevalence.
+    Rows are drawn at random, or events and others each by themselves where a prevalence is given. The limits of the two shares (exact
+    where few rows count, Wilson's elsewhere) are joined, so that the interval has width where nobody, or everybody, is flagged.
+    ``standardised`` divides by the prevalence.
     """
     n, odds = events + others, threshold / (1.0 - threshold)
     if prevalence is not None:
@@ -48,4 +49,4 @@ def net_benefit_interval(
 
 
 def _share(part: np.ndarray, whole: Any, level: float):
-    return part / whole, *wilson(part, whole, level)
+    return part / whole, *rate_interval(part, whole, level)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from calibrant._kernels.intervals import wilson
+from calibrant._kernels.intervals import rate_interval
 from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval, WholeMetric
@@ -94,7 +94,7 @@ class Lift(Targeted, WholeMetric):
         if all_ <= 0.0:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
         found = self._found(flagged, events)
-        low, high = wilson(found * all_, all_, level)
+        low, high = rate_interval(found * all_, all_, level)
         stretch = _stretch(found, self.share, all_ / n, self._rate_at_border(flagged, events))
         ends = [(found + stretch * (end - found)) / self.share for end in (low, high)]
         if self.share == 1.0:
@@ -102,11 +102,12 @@ class Lift(Targeted, WholeMetric):
         return Interval(found / self.share, float(max(ends[0], 0.0)), float(min(ends[1], 1.0 / self.share)), level, "analytic", n)
 
     def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray):
-        """Share of events among the rows about the border."""
+        """Share of events among the rows about the border, and a row of either kind: few rows say little of it."""
         n = flagged[-1]
         half = max(0.5 * n ** (2.0 / 3.0), min(5.0, 0.5 * n))
         ends = np.clip(self.share * n + np.array([-half, half]), 0.0, n)
-        return float(np.diff(cast(np.ndarray, np.interp(ends, flagged, events)))[0] / np.diff(ends)[0])
+        found = float(np.diff(cast(np.ndarray, np.interp(ends, flagged, events)))[0])
+        return (found + 1.0) / (float(np.diff(ends)[0]) + 2.0)
 
 
 def _stretch(found: float, share: float, rate: float, border: float) -> float:

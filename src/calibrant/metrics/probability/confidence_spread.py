@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant.contracts.metric import Metric
+from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant.contracts.metric import Interval, Metric
 
 __all__ = ["ConfidenceSpread", "confidence_spread"]
 
@@ -54,6 +55,21 @@ class ConfidenceSpread(Metric):
         mean = totals[1] / totals[0]
         variance = totals[2] / totals[0] - mean * mean
         return float(np.sqrt(variance)) if variance > ROUNDING else 0.0
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        s, w, value = record.confidence, record.weights, self._value(record)
+        n = np.float64(w.sum())
+        mean = w @ s / n
+        sums = np.array([w @ power for power in powers(np.square(s - mean))])
+        above = unseen_ends(n, sums, (0.0, np.inf))[1]
+        if value == 0.0:
+            # As far again from the nearer end as that is, or at the other end.
+            near = min(1.0 - mean, mean - 1.0 / record.n_classes)
+            above = (near if near > ROUNDING else 1.0 - 1.0 / record.n_classes) ** 2
+        limits = np.sqrt(limits_within((0.0, 0.25), n, sums, (0.0, above), level))
+        return Interval.holding(value, (limits[0], limits[1]), level, "analytic", float(n))
 
 
 confidence_spread: ConfidenceSpread = ConfidenceSpread()

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from scipy import special
+
+from calibrant._kernels.bootstrap import bootstrap_totals, percentile_limits
+from calibrant._kernels.pava import pool_ties, pooled_blocks
+from calibrant._kernels.simulated_limits import draw_hits
 from calibrant._support.deprecation import renamed_value
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
-from calibrant.metrics.pair import PairMetric
+from calibrant.contracts.metric import Interval
+from calibrant.metrics.pair import PairMetric, target_pair
 from calibrant.metrics.probability.score_decomposition import corp
 
 __all__ = ["RefinementError", "refinement_error"]
@@ -36,7 +43,7 @@ class RefinementError(PairMetric):
     Notes
     -----
     Use it to choose what to train, and let a calibrator take care of the rest. The fit is on the same rows, so it is a little too low
-    in small samples, the more so the more distinct scores there are.
+    in small samples, the more so the more distinct scores there are; the interval allows for that.
 
     References
     ----------
@@ -80,6 +87,35 @@ class RefinementError(PairMetric):
     def _pair_value(self, score, hit, weight):
         _, _, discrimination, uncertainty = corp(score, hit, weight, self._score())
         return max(uncertainty - discrimination, 0.0)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        found = super()._interval(record, level, method, n_resamples, random_state)
+        if method != "auto":
+            return found
+        # How far a fit falls below its own truth: outcomes drawn from the fit, one row of the base rate joined to each of its levels.
+        score, hit = target_pair(record, self.target)
+        weight, rng = record.weights, np.random.default_rng([random_state, 2])
+        fitted = _joined_fit(score, hit, weight)
+        below = bootstrap_totals(weight, lambda times: self._shortfall(score, fitted, times, rng), n_resamples, random_state)
+        low, high = percentile_limits(found.value + below, level)
+        return Interval.holding(found.value, (max(min(low, found.low), 0.0), max(high, found.high)), level, "bootstrap", found.n)
+
+    def _shortfall(self, score, fitted, times, rng):
+        """The score that the fit would have for good, less that of a new fit to outcomes drawn from it, on so many of each row."""
+        kept = times > 0.0
+        score, fitted, times = score[kept], fitted[kept], times[kept]
+        entropy = special.entr(fitted) + special.entr(1.0 - fitted) if self._score() == "log_loss" else fitted * (1.0 - fitted)
+        return float(times @ entropy / times.sum()) - self._pair_value(score, draw_hits(fitted, times, rng), times)
+
+
+def _joined_fit(score, hit, weight):
+    """The isotonic fit at each row, a row of the base rate joined to each of its levels, (n,)."""
+    unique, mass, mean = pool_ties(score, hit, weight)
+    first, last, value, _ = pooled_blocks(mean, mass)
+    level = np.repeat(np.arange(len(value)), last - first + 1)
+    rows = np.bincount(level, weights=mass)
+    joined = (value * rows + weight @ hit / weight.sum()) / (rows + 1.0)
+    return joined[level][np.searchsorted(unique, score)]
 
 
 refinement_error: RefinementError = RefinementError()

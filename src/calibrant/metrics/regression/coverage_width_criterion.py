@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.quotient import quotient
-from calibrant.contracts.metric import WholeMetric
+from calibrant._kernels.intervals import rate_interval
+from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 
@@ -36,7 +37,8 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
     Notes
     -----
     Use it to compare with papers that report it. Its weighing is arbitrary, and one far outcome changes the range, so never select a model
-    by it. nan where all outcomes are equal. The range is no sum, so it has no state. MAPIE's ``coverage_width_based``.
+    by it. nan where all outcomes are equal. The range is no sum, so it has no state;
+    its interval takes the range as it is, and joins those of the coverage and of the mean width. MAPIE's ``coverage_width_based``.
 
     References
     ----------
@@ -54,6 +56,7 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
 
     name: ClassVar[str] = "CWC"
     key: ClassVar[str] = "coverage_width_criterion"
+    estimand: ClassVar[str] = "value on ever more rows at the range of these outcomes, which itself grows with the rows"
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
     exceptions: ClassVar[dict[str, str]] = {"one_row": "outcomes of no range: nan"}
@@ -65,11 +68,34 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
             raise InputError(f"eta must be at least 0; got {self.eta!r}.")
 
     def _value(self, record):
+        width, held = self._rows(record)
+        n = record.weights.sum()
+        return float(self._at(record.weights @ width / n, record.weights @ held / n, np.ptp(record.y)))
+
+    def _rows(self, record):
+        """Width of each row's interval, and whether it holds the outcome."""
         low, high = record.forecast.interval(self.level)
-        n, spread = record.weights.sum(), np.ptp(record.y)
-        gap = record.weights @ ((low <= record.y) & (record.y <= high)) / n - self.level
-        width = float(quotient(record.weights @ (high - low) / n, spread)) if spread > 0.0 else np.nan
-        return float((1.0 - width) * np.exp(-self.eta * gap * gap))
+        return high - low, ((low <= record.y) & (record.y <= high)).astype(np.float64)
+
+    def _at(self, width, coverage, spread):
+        gap = coverage - self.level
+        return (1.0 - width / spread) * np.exp(-self.eta * gap * gap) if spread > 0.0 else np.nan
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        (width, held), weight, spread = self._rows(record), record.weights, np.ptp(record.y)
+        n, value = np.float64(weight.sum()), self._value(record)
+        sums = np.array([weight @ power for power in powers(width)])
+        widths = limits_within((0.0, np.inf), n, sums, unseen_ends(n, sums, (0.0, np.inf)), level)
+        rates = np.array([*rate_interval(weight @ held, n, level), weight @ held / n])
+        # The coverage that is best may be the one claimed.
+        best = np.clip(self.level, rates[0], rates[1])
+        by_rate = [self._at(sums[0] / n, rate, spread) for rate in (*rates, best)]
+        by_width = [self._at(end, rates[2], spread) for end in widths]
+        low = value - np.hypot(value - min(by_rate), value - min(by_width))
+        high = value + np.hypot(max(by_rate) - value, max(by_width) - value)
+        return Interval.holding(value, (low, min(high, self.range[1])), level, "analytic", float(n))
 
 
 coverage_width_criterion: CoverageWidthCriterion = CoverageWidthCriterion()

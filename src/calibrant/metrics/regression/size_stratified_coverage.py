@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.intervals import rate_interval
 from calibrant._support.options import require_count
-from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 
@@ -37,7 +38,8 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
     Notes
     -----
     Intervals of the right coverage on the whole may be too narrow where they are narrowest. The least of several noisy shares lies below
-    the level even for a perfect forecast. Bins need all rows, so it has no state. MAPIE's ``regression_ssc_score``.
+    the level even for a perfect forecast. Its interval, from those of the bins'
+    shares, allows for that. Bins need all rows, so it has no state. MAPIE's ``regression_ssc_score``.
 
     References
     ----------
@@ -54,6 +56,7 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
 
     name: ClassVar[str] = "SSC"
     key: ClassVar[str] = "size_stratified_coverage"
+    estimand: ClassVar[str] = "least share of new outcomes inside their intervals, over these bins"
     direction: ClassVar[str] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -63,13 +66,26 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
         require_count("n_bins", self.n_bins)
 
     def _value(self, record):
+        mass, inside = self._bins(record)
+        return float(np.min(inside / mass))
+
+    def _bins(self, record):
+        """Weight of each bin's rows, and of those that hold their outcome."""
         low, high = record.forecast.interval(self.level)
         # Widths that differ by rounding alone are equal.
         width = np.round(high - low, 12)
         group = equal_mass_groups(width, self.n_bins, record.weights)
         held = ((low <= record.y) & (record.y <= high)).astype(np.float64)
-        mass, inside = grouped_sums(group, group.max() + 1, [held], record.weight).T
-        return float(np.min(inside / mass))
+        return grouped_sums(group, group.max() + 1, [held], record.weight).T
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        mass, inside = self._bins(record)
+        # The bin that is truly least is below its own low end as rarely as any; that any is above its high end, the bins share.
+        low = rate_interval(inside, mass, level)[0].min()
+        high = rate_interval(inside, mass, 1.0 - (1.0 - level) / len(mass))[1].min()
+        return Interval.holding(float(np.min(inside / mass)), (low, high), level, "analytic", float(mass.sum()))
 
 
 size_stratified_coverage: SizeStratifiedCoverage = SizeStratifiedCoverage()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.calibration_kernel import distances, median_distance
+from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
 from calibrant._kernels.null_draws import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
@@ -14,8 +14,6 @@ from calibrant.metrics.significance.simulated_null import signs_of_clusters
 from calibrant.predictions import Inputs
 
 __all__ = ["kernel_calibration_test"]
-
-DRAWS_AT_ONCE = 4_000_000
 
 
 def kernel_calibration_test(
@@ -89,7 +87,7 @@ def kernel_calibration_test(
     pairs, gaps = max(len(P) * (len(P) - 1.0), 1.0), record.one_hot - P
     observed = _statistic(kernel, gaps)
     if record.cluster is None:
-        null, method = _null_statistics(kernel, P, n_draws, rng), "exact"
+        null, method = null_statistics(kernel, P, n_draws, rng), "exact"
     else:
         signs = np.concatenate(list(signs_of_clusters(record.cluster, n_draws, random_state)))
         null, method = np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs), "signs of clusters"
@@ -99,22 +97,3 @@ def kernel_calibration_test(
 
 def _statistic(kernel, gaps):
     return float(np.einsum("nk,nk->", kernel @ gaps, gaps))
-
-
-def _null_statistics(kernel, P, n_draws, rng):
-    """The statistic with labels drawn from P; with r = e_y - P it is e'Ke - 2 e'KP + P'KP, so only e changes."""
-    n, n_classes = P.shape
-    smoothed = kernel @ P
-    constant = float(np.einsum("nk,nk->", smoothed, P))
-    edges = np.cumsum(P, axis=1)[:, :-1]
-    out, rows = np.empty(n_draws), np.arange(n)
-    step = max(1, DRAWS_AT_ONCE // (n * n_classes))
-    for start in range(0, n_draws, step):
-        count = min(step, n_draws - start)
-        drawn = (rng.random((count, n, 1)) > edges).sum(axis=2)
-        hot = np.zeros((n, count, n_classes))
-        hot[rows, np.arange(count)[:, None], drawn] = 1.0
-        product = (kernel @ hot.reshape(n, -1)).reshape(hot.shape)
-        quadratic = np.einsum("nck,nck->c", product, hot)
-        out[start : start + count] = quadratic - 2.0 * smoothed[rows, drawn].sum(axis=1) + constant
-    return out
