@@ -10,6 +10,7 @@ from calibrant.cli.choosing import arranged, fitting, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.rules import RULES, rule_columns
 from calibrant.cli.sources import KINDS
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
@@ -34,22 +35,28 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     probability that the model's own label is right. Logits become probabilities. Of one column named by --risk the calibrated risk
     takes its place; where --inputs says that it holds something else, it stays, and the risk is a column `risk`. Of forecasts, mean and
     std (or quantiles) are calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are:
-    where FILE has one that would be added, name those added by --suffix.
+    where FILE has one that would be added, name those added by --suffix. A rule of `calibrant decide` changes nothing and adds
+    `accept`, whether the answer is accepted.
 
     \b
     Examples:
       calibrant apply model.calibrant new.npz -o calibrated.npz
       calibrant apply model.calibrant new.parquet -o calibrated.parquet --force
       calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin --inputs score
+      calibrant apply rule.calibrant new.csv -o decided.csv
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
-    fitted = saved(calibrator)
+    fitted = saved(calibrator, also=tuple(RULES))
     refuse_existing(output, force, calibrator, file)
-    data = read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None))
-    fitting(fitted, data)
+    data: Any = read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None))
+    rule = isinstance(fitted, tuple(RULES))
+    if not rule:
+        fitting(fitted, data)
     if KINDS.get(output.suffix.lower()) is not type(data.source):
         raise click.UsageError(f"the output must be a .{data.source.kind} file, as FILE is; got {output.name}.")
-    if isinstance(data, ForecastFile):
+    if rule:
+        made, renamed, replaced, count = rule_columns(fitted, data), {}, [], len(data.values)
+    elif isinstance(data, ForecastFile):
         made, renamed = calibrated_columns(data, fitted.predict_record(ForecastRecord(data.forecast, names=data.outputs)), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
@@ -59,7 +66,7 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     made, renamed = _added(made, renamed, replaced, data.source, suffix)
     with replacing(output, overwrite=force) as temporary:
         data.source.write(temporary, made, renamed)
-    say(f"{count:,} rows calibrated: {output}")
+    say(f"{count:,} rows {'decided' if rule else 'calibrated'}: {output}")
 
 
 def _added(made, renamed, replaced, source, suffix):

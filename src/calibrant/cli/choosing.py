@@ -79,14 +79,17 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
-def saved(path: Path | None, method: str | None = None) -> Any:
-    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A method named beside it is wrong usage."""
+def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
+    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A method named beside it is wrong usage.
+
+    ``also`` are classes of other objects that the file may hold.
+    """
     if method is not None and path is not None:
         raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     if path is None:
         return None
     loaded = calibrant.load(path)
-    if not isinstance(loaded, (calibrant.Map, *(kind for _, kind, _ in TASKS.values()))):
+    if not isinstance(loaded, (calibrant.Map, *(kind for _, kind, _ in TASKS.values()), *also)):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
     return loaded
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 import calibrant
 from calibrant.cli.apply import apply
 from calibrant.cli.compare import compare
+from calibrant.cli.decide import decide
 from calibrant.cli.demo import demo
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.extensions import import_extensions
@@ -103,6 +104,7 @@ def group() -> None:
     calibrant report predictions.npz -o report.html      before and after, figures, a verdict
     calibrant fit predictions.npz -o model.calibrant     learn a calibrator
     calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
+    calibrant decide log.csv --risk 0.05                 which answers to accept, with a promise
     calibrant compare a.csv b.csv --label y              is one better? paired intervals and tests
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
@@ -114,5 +116,5 @@ def group() -> None:
     import_extensions()
 
 
-for command in (demo, evaluate, report, fit, apply, compare, monitor, list_methods):
+for command in (demo, evaluate, report, fit, apply, decide, compare, monitor, list_methods):
     group.add_command(command)

@@ -60,8 +60,8 @@ class Columns:
     quantiles: str | None = None
 
 
-def column_options(labels: bool = True, forecasts: bool = True, several: bool = False) -> Callable[..., Any]:
-    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, or of ``forecasts``.
+def column_options(labels: bool = True, forecasts: bool = True, several: bool = False, risk: bool = True) -> Callable[..., Any]:
+    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, of ``forecasts``, or of one ``risk``.
 
     With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
     """
@@ -69,7 +69,7 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
     def decorate(command):
         @wraps(command)
         def gathered(*args, label=None, weight=None, **options):
-            named = {name: options.pop(name) for name in NAMED if name in options}
+            named = {name: options.pop(name) for name in NAMED if name in options and (risk or name != "risk")}
             _refuse_two_ways(named | {"risk": named.get("risk") or options.get("risks")})
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
@@ -86,7 +86,7 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
             "--probabilities", metavar="NAMES",
             help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
         )(decorated)  # fmt: skip
-        for option in (RISK[0], SEVERAL if several else RISK[1]):
+        for option in (RISK[0], SEVERAL if several else RISK[1]) if risk else ():
             decorated = option(decorated)
         if labels:
             decorated = click.option(

@@ -191,7 +191,7 @@ class ParquetSource(_Source):
         """The columns given take the place of their namesakes; the others keep their types."""
         pyarrow = import_extra("pyarrow", "writing parquet", "cli")
         content = replaced(self.content, {name: pyarrow.array(values) for name, values in columns.items()}, renamed)
-        fields = [pyarrow.field(name, pyarrow.float64()) if name in columns else self.table.schema.field(name) for name in content]
+        fields = [pyarrow.field(name, content[name].type) if name in columns else self.table.schema.field(name) for name in content]
         schema = pyarrow.schema(fields, metadata=self.table.schema.metadata)
         import_extra("pyarrow.parquet", "writing parquet", "cli").write_table(pyarrow.table(list(content.values()), schema=schema), path)
 

@@ -1,0 +1,32 @@
+"""Rules of ``calibrant decide``, applied to a file: the columns that they add to it."""
+
+from typing import Any
+
+import numpy as np
+
+import calibrant
+from calibrant.cli.choosing import arranged
+from calibrant.errors import InputError
+
+__all__ = ["RULES", "rule_columns"]
+
+#: Class of a rule -> (column that it adds, method that answers on predictions, and on scores).
+RULES: dict[type, tuple[str, str, str]] = {
+    calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
+    calibrant.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
+}
+
+
+def rule_columns(rule: Any, data: Any) -> dict[str, np.ndarray]:
+    """The column that a saved rule adds to the rows of a file."""
+    name, of_predictions, of_scores = RULES[type(rule)]
+    if data.task == "regression":
+        raise InputError(f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides on classes.")
+    scores = data.inputs == "score"
+    if scores == hasattr(rule, "classes_"):
+        fitted_on, remedy = (
+            ("predictions", "name those with --probabilities") if scores else ("scores", "name them with --risk and say --inputs score")
+        )
+        raise InputError(f"the saved {type(rule).__name__} was fitted on {fitted_on}; {remedy}.")
+    found = getattr(rule, of_scores)(data.values) if scores else getattr(rule, of_predictions)(arranged(data, rule)["P"])
+    return {"values" if data.source.kind == "npy" else name: found}
