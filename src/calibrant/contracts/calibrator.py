@@ -133,7 +133,8 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     def _refuse_unused(self, **given: object) -> None:
         for name, value in given.items():
-            if value is not None and not (self.tags.uses_features or self.tags.may_use_features):
+            used = self.tags.uses_groups if name == "groups" else self.tags.uses_features or self.tags.may_use_features
+            if value is not None and not used:
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
     def _read(self, P: ArrayLike, X: Any = None) -> Predictions:

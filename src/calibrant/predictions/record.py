@@ -58,6 +58,8 @@ class Predictions:
         the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
     cluster : (n,) intp or None
         Which rows hang together: intervals and tests then count clusters, not rows.
+    groups : (n,) labels, or a frame of n rows, or None
+        The groups that rows are of, as given, for calibrators that set each group right.
     """
 
     task: ClassVar[str] = "classification"
@@ -75,6 +77,7 @@ class Predictions:
     own: np.ndarray | None = field(default=None, repr=False)
     memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
+    groups: Any = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -203,21 +206,25 @@ class Predictions:
 
     def take(self, rows: Any) -> "Predictions":
         """The same record for some of the rows (indices, mask or slice)."""
-        X = self.X
-        if X is not None:
-            X = X[rows] if isinstance(X, np.ndarray) else take_rows(X, np.arange(len(self))[rows])
         part = replace(
             self,
             values=self.values[rows],
             labels=None if self.labels is None else self.labels[rows],
             weight=None if self.weight is None else self.weight[rows],
-            X=X,
+            X=self._rows_of(self.X, rows),
+            groups=self._rows_of(self.groups, rows),
             kept=None,
             own=None if self.own is None else self.own[rows],
             cluster=None if self.cluster is None else self.cluster[rows],
         )
         self._hand_on(part, rows)
         return part
+
+    def _rows_of(self, table, rows):
+        """Some rows of what came beside the predictions, None where nothing did."""
+        if table is None or isinstance(table, np.ndarray):
+            return table if table is None else table[rows]
+        return take_rows(table, np.arange(len(self))[rows])
 
     def weighted(self, weight: np.ndarray) -> "Predictions":
         """The same rows with other weights, (n,), none of them 0."""

@@ -1,8 +1,6 @@
 """The safe default: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,14 +10,15 @@ from calibrant._kernels.pooling import exponential_weights, stacking_weights
 from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.predictions import Inputs
-from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for
+from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.circumstances import Circumstances, folds_of
 from calibrant.select.evidence import LEAST_ROWS, score_difference
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
+from calibrant.select.trials import fitted, tried
 from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
 __all__ = ["AutoCalibrator"]
@@ -32,14 +31,6 @@ LEAST_WEIGHT = 0.01
 RATE = 0.5
 #: Prior weight of doing nothing; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A candidate, fitted."""
-
-    candidate: Candidate
-    member: Calibrator
 
 
 class AutoCalibrator(Circumstances):
@@ -124,7 +115,17 @@ class AutoCalibrator(Circumstances):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    tags = Tags(random=True, label="automatic choice")
+    @property
+    def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the candidates can use, and once fitted what those in use need."""
+        able = [c.tags for c in CANDIDATES if self.methods == "auto" or c.name in self.methods]
+        return Tags(
+            random=True,
+            label="automatic choice",
+            may_use_features=any(t.uses_features or t.may_use_features for t in able),
+            uses_groups=any(t.uses_groups for t in able),
+            uses_features=any(m.tags.uses_features for m in getattr(self, "members_", [])),
+        )
 
     @classmethod
     def _examples(cls):
@@ -141,7 +142,8 @@ class AutoCalibrator(Circumstances):
         if (pieces.labels == pieces.labels[0]).all():
             names = {"class rates"}.intersection(names or {"class rates"})
         with one_blas_thread():
-            self._choose(pieces.record, *self._try(pieces, candidates_for(self.n_fit_, record.n_classes, names, self.max_cost)))
+            candidates = candidates_for(self.n_fit_, record.n_classes, names, self.max_cost, self.given_)
+            self._choose(pieces.record, *self._try(pieces, candidates))
 
     def _names(self):
         self._option("objective", "log_loss", "brier")
@@ -163,38 +165,9 @@ class AutoCalibrator(Circumstances):
         self.score_ = self.uncalibrated_score_ = float(np.average(held.losses(np.ones(1)), weights=record.weights))
 
     def _try(self, pieces, candidates):
-        """(trials, out-of-fold predictions in brief, notes): each candidate fitted on all rows, then on those of each fold from there.
-
-        A candidate that fails is left out with a note.
-        """
         n_folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row))
         folds = folds_of(pieces.labels, pieces.cluster, n_folds, self.random_state)
-        trials, notes = self._fitted(candidates, pieces.record)
-        held_out, progress = HeldOut(pieces, len(trials), self.objective), Progress(self.verbose)
-        failed = set()
-        for k in range(1 + folds.max()):
-            fit, held, place = pieces.split(folds == k)
-            again, why = self._fitted([t.candidate for t in trials], fit)
-            notes.update(why)
-            del fit
-            ready = {t.candidate.name: t.member for t in [trials[0], *again]}
-            failed.update(why)
-            # Of one that failed, the predictions as they are: they are dropped below.
-            held_out.add(folds == k, place, (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials))
-            progress(f"fold {k + 1} of {n_folds}")
-        kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
-        return [trials[j] for j in kept], held_out.only(kept), notes
-
-    def _fitted(self, candidates, record):
-        trials, notes = [], {}
-        for candidate in candidates:
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", CalibrationWarning)
-                    trials.append(Trial(candidate, fit_clone(candidate.make(), record)))
-            except (InputError, np.linalg.LinAlgError) as error:
-                notes[candidate.name] = str(error)
-        return trials, notes
+        return tried(candidates, pieces, folds, self.objective, Progress(self.verbose))
 
     def _choose(self, record, trials, held_out, notes):
         weight, each = held_out.weight, np.eye(len(trials))
@@ -212,7 +185,7 @@ class AutoCalibrator(Circumstances):
         self.score_ = float(np.average(held_out.losses(pool), weights=weight))
         self.status_ = "identity: no evidence" if kept == [0] else "pooled"
         record.memory["exact"] = True
-        self.members_: list[Calibrator] = [t.member for t in self._fitted([trials[j].candidate for j in kept], record)[0]]
+        self.members_: list[Calibrator] = [t.member for t in fitted([trials[j].candidate for j in kept], record)[0]]
         self.table_: list[dict[str, Any]] = _table(trials, losses, means, weight, pool, notes)
 
     def _pool(self, held_out, losses):

@@ -1,9 +1,10 @@
 """What AutoCalibrator tries: each candidate with what it costs and what it needs, as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
 from calibrant.maps.beta import Beta
 from calibrant.maps.centered_isotonic import CenteredIsotonic
 from calibrant.maps.platt import Platt
@@ -43,6 +44,17 @@ class Candidate:
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
 
+    @property
+    def tags(self) -> Tags:
+        """What it uses; it is tried only where what it needs is given."""
+        return self.make().tags
+
+    def has(self, given: Collection[str]) -> bool:
+        """Whether what it needs is among the things ``given``: "X", "reference", "groups"."""
+        tags = self.tags
+        needs = {"X": tags.uses_features, "reference": tags.needs_reference, "groups": tags.uses_groups}
+        return all(name in given for name, needed in needs.items() if needed)
+
 
 CANDIDATES = (
     Candidate("uncalibrated", Identity, 0.0),
@@ -63,14 +75,20 @@ CANDIDATES = (
 )
 
 
-def candidates_for(n: float, n_classes: int, names: Sequence[str] | None = None, max_cost: float | None = None) -> list[Candidate]:
+def candidates_for(
+    n: float, n_classes: int, names: Collection[str] | None = None, max_cost: float | None = None, given: Collection[str] = ()
+) -> list[Candidate]:
     """The candidates for n rows (sum of weights) and K classes, cheapest first; the uncalibrated one is always among them.
 
+    ``given`` are those of "X", "reference" and "groups" that come with the rows: what needs another is not tried.
     ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``.
     """
     fitting = [
         c
         for c in CANDIDATES
-        if (names is None or c.name in names or c.cost == 0.0) and n >= c.min_rows and c.classes[0] <= n_classes <= c.classes[1]
+        if (names is None or c.name in names or c.cost == 0.0)
+        and n >= c.min_rows
+        and c.classes[0] <= n_classes <= c.classes[1]
+        and c.has(given)
     ] or [CANDIDATES[0]]
     return affordable(fitting, max_cost)

@@ -1,4 +1,4 @@
-"""What only the user knows of the rows: which hang together, and at what class rates the calibrator will be used."""
+"""What only the user knows of the rows: which hang together, their features and groups, and the class rates where they will be used."""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -6,11 +6,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant.arrays import rows_named
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.folds.splits import make_splits
 from calibrant.groups import read_groups
 from calibrant.predictions import read
+from calibrant.rows import take_rows
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
 
@@ -23,17 +26,17 @@ STEPS = 200
 
 
 class Circumstances(Calibrator):
-    """A calibrator that chooses by folds: ``fit`` takes clusters of rows, and unlabelled predictions of the rows it is for.
+    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and unlabelled predictions of the rows it is for.
 
     .. versionadded:: 0.2
     """
 
     #: Files older than ``unlabeled`` were made without it.
-    older_defaults: ClassVar[dict[str, Any]] = {"shift_": None}
+    older_defaults: ClassVar[dict[str, Any]] = {"shift_": None, "given_": ()}
 
     def fit(
         self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
-        cluster: ArrayLike | None = None, unlabeled: ArrayLike | None = None,
+        groups: Any = None, cluster: ArrayLike | None = None, unlabeled: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
         """Fit on held-out predictions and the true labels.
 
@@ -44,7 +47,8 @@ class Circumstances(Calibrator):
         y : (n,) labels
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
-        X, reference : not used.
+        X, reference : (n, ...) features of the rows, and (X_train, y_train), for candidates that use them; refused where none does.
+        groups : (n,) labels or a frame of n rows, for candidates that set groups right; refused where none does.
         cluster : (n,) labels of any kind, optional
             Rows with one label hang together (views of one image, visits of one patient): no fold cuts them apart. Without it, rows in
             a row that have one class and look alike are cautioned of.
@@ -57,8 +61,14 @@ class Circumstances(Calibrator):
         -------
         self
         """
-        self._refuse_unused(X=X, reference=reference)
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
+        beside = {"X": X, "reference": reference, "groups": groups}
+        self._refuse_unused(**beside)
+        if unlabeled is not None and any(value is not None for value in beside.values()):
+            raise InputError(
+                "unlabeled holds predictions alone, so that a choice by X or groups says nothing of it; leave one of them out."
+            )
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        record = _with_groups(record, groups)
         if cluster is None:
             caution_look_alike(record)
         else:
@@ -76,10 +86,43 @@ class Circumstances(Calibrator):
     def _begin(self, record):
         super()._begin(record)
         self.shift_ = None
+        #: What came with the rows of the fit.
+        self.given_: tuple[str, ...] = tuple(name for name in ("X", "reference", "groups") if getattr(record, name) is not None)
+
+    def predict_proba(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
+        """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
+        return self.predict_record(self._seen(P, X, groups))
+
+    def predict_confidence(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
+        """Probability that the model's own label (argmax of P) is right, (n,) float64."""
+        return self.confidence_record(self._seen(P, X, groups))
+
+    def predict(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
+        """The class of the largest calibrated probability, (n,)."""
+        best = self.predict_proba(P, X=X, groups=groups).argmax(axis=1)
+        return self.classes_[best]
+
+    def _seen(self, P, X, groups):
+        """The record to predict; what the fit did not have is refused."""
+        record = self._read(P, X)
+        self._refuse_unused(groups=groups)
+        for name, value in (("X", X), ("groups", groups)):
+            if value is not None and name not in self.given_:
+                raise InputError(f"{name} was not given to the fit of this {type(self).__name__}; leave it out, or fit with {name}=.")
+        return _with_groups(record, groups)
 
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
         """Calibrated rows, (n, K), at the class rates of use."""
         return Q if self.shift_ is None else self.shift_.adapt(Q)
+
+
+def _with_groups(record, groups):
+    """The record with the groups of its rows; those of rows of weight 0, which it has left out, are left out."""
+    if groups is None:
+        return record
+    n = len(record) if record.kept is None else len(record.kept)
+    groups = rows_named(groups, "groups", n)
+    return replace(record, groups=groups if record.kept is None else take_rows(groups, np.arange(n)[record.kept]))
 
 
 def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int) -> np.ndarray:

@@ -61,6 +61,10 @@ def canonical(record: Predictions) -> Pieces:
         record = replace(record, values=record.values.astype(np.float32, copy=False))
     record = replace(record, memory={})
     apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
+    if record.X is not None or record.groups is not None:
+        # What else is known of rows tells equal predictions apart: each is itself, in the order of the predictions.
+        apart = np.empty(len(record), dtype=np.intp)
+        apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(len(record))
     first, weight = merge_rows(record.log_probabilities, apart, record.weights)
     merged = record.take(first).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)

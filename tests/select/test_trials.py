@@ -1,0 +1,117 @@
+"""Candidates tried by folds: what fails is left out with a reason, and nobody sees the rows held out."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
+from calibrant.predictions import read
+from calibrant.select import auto, candidates
+from calibrant.select.candidates import CANDIDATES, Candidate
+from calibrant.select.held_out import canonical
+from calibrant.select.trials import fitted, tried
+
+
+def problem(n=400, seed=0):
+    """Predictions of two classes that are too sure, and of what group each row is: the log-odds are off by 2 in one of them."""
+    rng = np.random.default_rng(seed)
+    z, group = rng.normal(size=n), rng.integers(0, 2, n)
+    y = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-z - 2.0 * group))).astype(int)
+    return 1.0 / (1.0 + np.exp(-1.5 * z)), y, group
+
+
+class _Fails(Calibrator):
+    """Fits only what holds every row."""
+
+    def _fit(self, record):
+        if len(record) < 400:
+            raise InputError("rows are missing.")
+
+    def _predict_proba(self, record):
+        return record.probabilities
+
+
+class _ByColumn(Calibrator):
+    """The rate of each value of the first feature, or of the groups."""
+
+    def _values(self, record):
+        return np.asarray(record.groups) if self.tags.uses_groups else np.asarray(record.X)[:, 0]
+
+    def _fit(self, record):
+        values = self._values(record)
+        self.rate_ = {v: np.average(record.labels[values == v], weights=record.weights[values == v]) for v in np.unique(values)}
+
+    def _predict_proba(self, record):
+        rate = np.array([self.rate_[v] for v in self._values(record)])
+        return np.column_stack([1.0 - rate, rate])
+
+
+class ByFeature(_ByColumn):
+    tags = Tags(uses_features=True)
+
+
+class ByGroup(_ByColumn):
+    tags = Tags(uses_groups=True)
+
+
+def test_what_fails_in_a_fold_is_left_out_with_its_reason():
+    p, y, _ = problem()
+    pieces = canonical(read(p, y))
+    folds = np.arange(400) % 4
+    pool = [CANDIDATES[0], Candidate("fails", _Fails, 1.0), CANDIDATES[2]]
+    assert [t.candidate.name for t in fitted(pool, pieces.record)[0]] == ["uncalibrated", "fails", "temperature scaling"]
+    said = []
+    trials, held_out, notes = tried(pool, pieces, folds, "log_loss", said.append)
+    assert [t.candidate.name for t in trials] == ["uncalibrated", "temperature scaling"]
+    assert notes == {"fails": "rows are missing."}
+    assert held_out.own.shape == (2, 400)
+    assert said == [f"fold {k} of 4" for k in range(1, 5)]
+    fit, held, place = pieces.split(folds == 1)
+    own = cb.TemperatureScaling().fit_record(fit).predict_record(held)
+    np.testing.assert_allclose(held_out.own[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6)
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    more = (*CANDIDATES, Candidate("by feature", ByFeature, 1.0), Candidate("by group", ByGroup, 1.0))
+    for module in (auto, candidates):
+        monkeypatch.setattr(module, "CANDIDATES", more)
+
+
+@pytest.mark.parametrize(("name", "candidate"), [("X", "by feature"), ("groups", "by group")])
+def test_a_candidate_that_uses_what_is_given_joins_by_one_line(pool, name, candidate):
+    p, y, group = problem(2000)
+    # What is known of the rows says more than the predictions here.
+    beside = {name: group[:, None] if name == "X" else [("a", "b")[g] for g in group]}
+    methods = ["temperature scaling", candidate]
+    cal = cb.AutoCalibrator(methods=methods).fit(np.full(2000, 0.5), y, **beside)
+    assert {row["name"]: row["weight"] for row in cal.table_}[candidate] > 0.9
+    Q = cal.predict_proba([0.5, 0.5], **{name: beside[name][:2]})
+    assert abs(Q[0, 1] - Q[1, 1]) > 0.2 or group[0] == group[1]
+    without = cb.AutoCalibrator(methods=methods).fit(p, y)
+    assert candidate not in {row["name"] for row in without.table_}
+    with pytest.raises(InputError, match=f"{name} was not given to the fit"):
+        without.predict_proba(p, **beside)
+    with pytest.raises(InputError, match="unlabeled"):
+        cb.AutoCalibrator().fit(p, y, unlabeled=p, **beside)
+
+
+def test_rows_of_weight_0_take_their_groups_with_them(pool):
+    p, y, group = problem(600)
+    weight = (np.arange(600) % 3 > 0).astype(float)
+    kept = weight > 0
+    cal = cb.AutoCalibrator(methods=["by group"]).fit(p, y, groups=group, sample_weight=weight)
+    same = cb.AutoCalibrator(methods=["by group"]).fit(p[kept], y[kept], groups=group[kept])
+    np.testing.assert_allclose(cal.predict_proba(p, groups=group), same.predict_proba(p, groups=group), atol=1e-12)
+
+
+def test_what_no_candidate_uses_is_refused():
+    p, y, group = problem()
+    with pytest.raises(InputError, match="AutoCalibrator does not use X; leave it out"):
+        cb.AutoCalibrator().fit(p, y, X=group[:, None])
+    with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):
+        cb.AutoCalibrator().fit(p, y, groups=group)
+    with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):
+        cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y).predict_proba(p, groups=group)
