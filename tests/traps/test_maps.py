@@ -2,7 +2,7 @@
 
 Rows that wait for their method, for whoever adds it: sigmoid on huge scores and on calibrated probabilities (Platt), coefficients of 0
 taken as missing (beta), all calibrators 0 in one-vs-rest, near-isotonic and BBQ outside [0, 1], Venn-Abers' p0 <= p <= p1 and golden
-values, the conformal quantile at n = 6, float32 thresholds in ONNX, weights through cross-validation and pipelines.
+values, float32 thresholds in ONNX, weights through cross-validation and pipelines.
 """
 
 import numpy as np
