@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibrant.errors import InputError
 from calibrant.testing import all_metrics
 
 METRICS = [m for m in all_metrics() if m.task == "classification" and m.mergeable]
@@ -74,3 +75,9 @@ def test_laws(metric):
 
 def test_metrics_were_found():
     assert {"log loss", "Brier score", "accuracy", "ECE", "classwise ECE", "event ECE"} <= {m.name for m in METRICS}
+
+
+@pytest.mark.parametrize("metric", [m for m in all_metrics() if not m.mergeable], ids=repr)
+def test_a_metric_without_a_state_says_so(metric):
+    with pytest.raises(InputError, match="no state of fixed size"):
+        metric.state()

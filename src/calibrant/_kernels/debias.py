@@ -18,7 +18,7 @@ NULL_DRAWS = 400
 
 
 def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
-    """Errors over the last axis from the weight and the summed gap of each bin; norm is 1, 2 (root mean square), "max", or a function."""
+    """Errors over the last axis from the weight and the summed gap of each bin; norm is a power, "max", or a function."""
     if callable(norm):
         return norm(weight, gap)
     gap = np.abs(gap)
@@ -29,7 +29,11 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
     mean_gap = np.divide(gap, weight, out=np.zeros_like(gap), where=weight > 0)
     if norm == 2:
         return np.sqrt((weight * mean_gap**2).sum(axis=-1) / whole)
-    return mean_gap.max(axis=-1)
+    if norm == "max":
+        return mean_gap.max(axis=-1)
+    # In units of the largest gap, so that high powers of small gaps are no zeros.
+    largest = np.where(mean_gap.max(axis=-1) > 0.0, mean_gap.max(axis=-1), 1.0)
+    return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / whole) ** (1.0 / norm)
 
 
 def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):

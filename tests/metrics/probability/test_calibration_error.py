@@ -26,10 +26,10 @@ def by_loop(score, hit, weight, n_bins, norm):
             masses.append(sum(weight[i] for i in inside))
             gaps.append(abs(sum(weight[i] * (score[i] - hit[i]) for i in inside)) / masses[-1])
     gaps, masses = np.array(gaps), np.array(masses) / sum(masses)
-    return {1: masses @ gaps, 2: np.sqrt(masses @ gaps**2), "max": gaps.max()}[norm]
+    return {1: masses @ gaps, 2: np.sqrt(masses @ gaps**2), 3: (masses @ gaps**3) ** (1 / 3), "max": gaps.max()}[norm]
 
 
-@pytest.mark.parametrize("norm", [1, 2, "max"])
+@pytest.mark.parametrize("norm", [1, 2, 3, "max"])
 @pytest.mark.parametrize("n_bins", [1, 7, 15])
 def test_equals_the_definition_row_by_row(n_bins, norm):
     rng = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def test_norms_are_ordered(metric):
         ({"n_bins": 0}, "n_bins must be a whole number of at least 1; got 0."),
         ({"n_bins": 1.5}, "n_bins must be a whole number of at least 1; got 1.5."),
         ({"strategy": "quantile"}, 'strategy must be "width" or "mass"; got \'quantile\'.'),
-        ({"norm": 3}, 'norm must be 1, 2 or "max"; got 3.'),
+        ({"norm": 0.5}, 'norm must be a number of at least 1, or "max"; got 0.5.'),
     ],
 )
 def test_options_that_cannot_work(metric, options, message):

@@ -21,8 +21,8 @@ class ExpectedCalibrationError(BinnedCalibrationError):
     strategy : {"width", "mass"}
         Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
         (ties never split).
-    norm : {1, 2, "max"}
-        Mean of the gaps (ECE), root mean square (RMSCE), or the largest gap (MCE).
+    norm : number of at least 1, or "max"
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of them, or the largest gap (MCE).
 
     See Also
     --------
