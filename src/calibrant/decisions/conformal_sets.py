@@ -81,6 +81,7 @@ class ConformalSets(Saved, BaseEstimator):
     See Also
     --------
     ConformalIntervals : the same for numbers.
+    metrics.set_coverage, metrics.set_sizes : whether sets hold what they say, and what it costs.
     decision_threshold : one answer, by its costs.
 
     Notes

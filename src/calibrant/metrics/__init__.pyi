@@ -26,11 +26,17 @@ from calibrant.metrics.decision.average_two_bin_calibration_error import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )
 from calibrant.metrics.decision.calibration_decision_loss import calibration_decision_loss as calibration_decision_loss
+from calibrant.metrics.decision.conditional_coverage_gap import conditional_coverage_gap as conditional_coverage_gap
 from calibrant.metrics.decision.cutoff_calibration_error import cutoff_calibration_error as cutoff_calibration_error
+from calibrant.metrics.decision.set_coverage import set_coverage as set_coverage
+from calibrant.metrics.decision.set_coverage_by import set_coverage_by as set_coverage_by
+from calibrant.metrics.decision.set_sizes import SetSizes as SetSizes
+from calibrant.metrics.decision.set_sizes import set_sizes as set_sizes
 from calibrant.metrics.decision.soft_binned_calibration_decision_loss import (
     soft_binned_calibration_decision_loss as soft_binned_calibration_decision_loss,
 )
 from calibrant.metrics.decision.u_calibration_error import u_calibration_error as u_calibration_error
+from calibrant.metrics.decision.worst_slab_coverage import worst_slab_coverage as worst_slab_coverage
 from calibrant.metrics.event.calibration_bias import calibration_bias as calibration_bias
 from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier

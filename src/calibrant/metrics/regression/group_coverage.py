@@ -11,14 +11,14 @@ from calibrant._kernels.intervals import wilson
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.forecasts.read import read_forecast
-from calibrant.groups import read_groups
+from calibrant.groups import Groups, read_groups
 
-__all__ = ["GroupCoverage", "group_coverage"]
+__all__ = ["GroupCoverage", "group_coverage", "held_by_group"]
 
 
 @dataclass(frozen=True)
 class GroupCoverage(Record):
-    """One row a group: its label, n (sum of weights), coverage and its interval, and the mean width."""
+    """One row a group: its label, n (sum of weights), coverage and its interval, and the mean width (of sets, the mean size)."""
 
     group: np.ndarray
     n: np.ndarray
@@ -70,10 +70,12 @@ def group_coverage(
     require_level(band)
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     found = read_groups(groups, record)
-    position = found.index
     low, high = record.forecast.interval(level)
-    inside = (low <= record.y) & (record.y <= high)
-    n = np.bincount(position, weights=record.weights)
-    held = np.bincount(position, weights=record.weights * inside)
-    width = np.bincount(position, weights=record.weights * (high - low)) / n
-    return GroupCoverage(found.names, n, held / n, *wilson(held, n, band), width)
+    return held_by_group(found, (low <= record.y) & (record.y <= high), high - low, record.weights, band)
+
+
+def held_by_group(found: Groups, held: np.ndarray, width: np.ndarray, weight: np.ndarray, band: float) -> GroupCoverage:
+    """Coverage of intervals, or of sets, in each group: whether each ``held`` its outcome, and how wide it is, (n,) each."""
+    n = np.bincount(found.index, weights=weight)
+    inside = np.bincount(found.index, weights=weight * held)
+    return GroupCoverage(found.names, n, inside / n, *wilson(inside, n, band), np.bincount(found.index, weights=weight * width) / n)
