@@ -23,31 +23,29 @@ class Case:
 
 
 def _calibrator_cases():
-    for part in all_calibrators():
-        for example in part._examples():
-            for data in problems()[:2]:
-                if example.tags.uses_features or example.tags.needs_reference or (example.tags.binary_only and data.n_classes > 2):
-                    continue
-                logit = example.inputs == "logit"
-                fitted = clone(example).fit(data.logits if logit else data.P, data.y)
-                try:
-                    fitted.expression()
-                except InputError:
-                    continue
-                edges = np.vstack([np.eye(data.n_classes), np.full((1, data.n_classes), 1.0 / data.n_classes)])
-                own, new = (data.logits, data.logits_test) if logit else (data.P, data.P_test)
-                rows = np.vstack([own[:40], new[:20], np.log(np.maximum(edges, 1e-9)) if logit else edges])
-                yield Case(f"{example!r} {data.n_classes}", fitted, rows, fitted.predict_proba(rows))
+    for example in all_calibrators():
+        for data in problems()[:2]:
+            if example.tags.uses_features or example.tags.needs_reference or (example.tags.binary_only and data.n_classes > 2):
+                continue
+            logit = example.inputs == "logit"
+            fitted = clone(example).fit(data.logits if logit else data.P, data.y)
+            try:
+                fitted.expression()
+            except InputError:
+                continue
+            edges = np.vstack([np.eye(data.n_classes), np.full((1, data.n_classes), 1.0 / data.n_classes)])
+            own, new = (data.logits, data.logits_test) if logit else (data.P, data.P_test)
+            rows = np.vstack([own[:40], new[:20], np.log(np.maximum(edges, 1e-9)) if logit else edges])
+            yield Case(f"{example!r} {data.n_classes}", fitted, rows, fitted.predict_proba(rows))
 
 
 def _map_cases():
-    for part in all_maps():
-        for example in part._examples():
-            data = score_problem(example.tags.domain)
-            fitted = example.fit(data.score, data.correct)
-            ends = [] if example.tags.domain == "real" else [0.0, 1.0, *np.arange(1, 15) / 15.0]
-            rows = np.concatenate([data.score, data.test, ends])
-            yield Case(repr(example), fitted, rows[:, None], fitted.predict(rows)[:, None])
+    for example in all_maps():
+        data = score_problem(example.tags.domain)
+        fitted = example.fit(data.score, data.correct)
+        ends = [] if example.tags.domain == "real" else [0.0, 1.0, *np.arange(1, 15) / 15.0]
+        rows = np.concatenate([data.score, data.test, ends])
+        yield Case(repr(example), fitted, rows[:, None], fitted.predict(rows)[:, None])
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
+from calibrant.select.choice_table import choice_table
 from calibrant.select.circumstances import Circumstances, folds_of
 from calibrant.select.evidence import LEAST_ROWS, score_difference
 from calibrant.select.held_out import HeldOut, Pieces, canonical
@@ -186,7 +187,7 @@ class AutoCalibrator(Circumstances):
         self.status_ = "identity: no evidence" if kept == [0] else "pooled"
         record.memory["exact"] = True
         self.members_: list[Calibrator] = [t.member for t in fitted([trials[j].candidate for j in kept], record)[0]]
-        self.table_: list[dict[str, Any]] = _table(trials, losses, means, weight, pool, notes)
+        self.table_: list[dict[str, Any]] = choice_table(trials, losses, means, weight, pool, notes)
 
     def _pool(self, held_out, losses):
         """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
@@ -204,6 +205,11 @@ class AutoCalibrator(Circumstances):
             out += share * member.predict_record(record)
         return self._at_use(out)
 
+    def _expression(self, record):
+        parts = [member.express(record) * float(share) for share, member in zip(self.weights_, self.members_, strict=True)]
+        out = sum(parts[1:], parts[0])
+        return out if self.shift_ is None else self.shift_.express_adapted(out)
+
     def explain(self) -> str:
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""
         require_fitted(self, "members_")
@@ -213,11 +219,3 @@ class AutoCalibrator(Circumstances):
         shares = sorted(((r["weight"], r["name"]) for r in self.table_ if r["weight"] > 0.0), reverse=True)
         parts = ", ".join(f"{name} {share:.2f}" for share, name in shares)
         return f"{data}: {parts}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
-
-
-def _table(trials, losses, means, weight, pool, notes):
-    rows = []
-    for trial, loss, mean, share in zip(trials, losses, means, pool, strict=True):
-        _, error = score_difference(losses[0], loss, weight)
-        rows.append({"name": trial.candidate.name, "score": mean, "standard_error": error, "weight": float(share), "note": ""})
-    return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]

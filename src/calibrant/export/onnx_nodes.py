@@ -1,0 +1,196 @@
+"""Each primitive as ONNX operators."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant.contracts.expression import Expression
+
+__all__ = ["Graph", "write"]
+
+#: A table with more entries is searched block by block: each row would else be compared with all of them at once.
+BLOCK = 64
+
+
+class Graph:
+    """Nodes and tables on their way into an ONNX graph, with names of their own."""
+
+    def __init__(self, onnx: Any, dtype: np.dtype, prefix: str) -> None:
+        self.onnx, self.dtype, self.prefix = onnx, dtype, prefix
+        self.nodes: list[Any] = []
+        self.tables: list[Any] = []
+
+    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
+        """One operator; the name of its output."""
+        name = output or f"{self.prefix}{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
+
+    def table(self, values: Any, dtype: Any = None) -> str:
+        """A constant; its name."""
+        name = f"{self.prefix}t{len(self.tables)}"
+        array = np.asarray(values, dtype=dtype or self.dtype)
+        self.tables.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def axis(self, number: int = -1) -> str:
+        """An axis as an operator's input."""
+        return self.table([number], np.int64)
+
+
+def write(graph: Graph, node: Expression, x: list[str]) -> str:
+    """The operators of one node, ``x`` the names of its operands; the name of the result."""
+    if node.op in DIRECT:
+        return graph.add(DIRECT[node.op], x)
+    return WRITERS[node.op](graph, node, x)
+
+
+#: Primitives that are an operator of ONNX.
+DIRECT = {"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "exp": "Exp", "log": "Log", "sigmoid": "Sigmoid"}
+
+
+def _constant(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.table(node.constants["values"][None, :])
+
+
+def _softmax(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("Softmax", x, axis=-1)
+
+
+def _log_softmax(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("LogSoftmax", x, axis=-1)
+
+
+def _matrix(graph: Graph, node: Expression, x: list[str]) -> str:
+    product = graph.add("MatMul", [x[0], graph.table(node.constants["matrix"].T)])
+    return graph.add("Add", [product, graph.table(node.constants["shift"])])
+
+
+def _clip(graph: Graph, node: Expression, x: list[str]) -> str:
+    out = graph.add("Max", [x[0], graph.table(node.constants["low"])])
+    high = node.constants["high"]
+    return graph.add("Min", [out, graph.table(high)]) if np.isfinite(high) else out
+
+
+def _sum(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("ReduceSum", [x[0], graph.axis()], keepdims=1)
+
+
+def _max(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("ReduceMax", [x[0], graph.axis()], keepdims=1)
+
+
+def _argmax(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("ArgMax", x, axis=-1, keepdims=1)
+
+
+def _gather(graph: Graph, node: Expression, x: list[str]) -> str:
+    # The position is (n, 1); the rows taken are (n, m).
+    position = graph.add("Squeeze", [x[0], graph.axis()])
+    return graph.add("Gather", [graph.table(node.constants["table"]), position], axis=0)
+
+
+def _column(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("Gather", [x[0], graph.table([node.constants["index"]], np.int64)], axis=1)
+
+
+def _where(graph: Graph, node: Expression, x: list[str]) -> str:
+    none = graph.add("Equal", [x[0], graph.table(0.0)])
+    return graph.add("Where", [none, x[2], x[1]])
+
+
+def _join(graph: Graph, node: Expression, x: list[str]) -> str:
+    return graph.add("Concat", _as_many_rows(graph, node, x), axis=1)
+
+
+def _as_many_rows(graph: Graph, node: Expression, x: list[str]) -> list[str]:
+    """Constants have one row: beside others they are repeated."""
+    moving = next((name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None)
+    if moving is None:
+        return x
+    zero = graph.add("Mul", [_first_column(graph, moving), graph.table(0.0)])
+    return [graph.add("Add", [name, zero]) if part.op == "constant" else name for name, part in zip(x, node.of, strict=True)]
+
+
+def _first_column(graph: Graph, x: str) -> str:
+    return graph.add("Gather", [x, graph.table([0], np.int64)], axis=1)
+
+
+def _count(graph: Graph, x: str, edges: np.ndarray, closed: bool) -> str:
+    """How many of the increasing ``edges`` are at or below x (not ``closed``: below), int64 of the shape of x."""
+    kind = "GreaterOrEqual" if closed else "Greater"
+    edges = _on_their_side(edges, graph.dtype, closed)
+    if len(edges) <= BLOCK:
+        return _compared(graph, kind, x, graph.table(edges))
+    blocks = -(-len(edges) // BLOCK)
+    padded = np.append(edges, np.full(blocks * BLOCK - len(edges), np.inf)).reshape(blocks, BLOCK)
+    # Full blocks below x, then the count within the next one.
+    full = _compared(graph, kind, x, graph.table(padded[:-1, -1]))
+    within = graph.add("Gather", [graph.table(padded), full], axis=0)
+    inside = _compared(graph, kind, x, within)
+    return graph.add("Add", [graph.add("Mul", [full, graph.table(BLOCK, np.int64)]), inside])
+
+
+def _compared(graph: Graph, kind: str, x: str, edges: str) -> str:
+    wide = graph.add("Unsqueeze", [x, graph.axis()])
+    hits = graph.add("Cast", [graph.add(kind, [wide, edges])], to=graph.onnx.TensorProto.INT64)
+    return graph.add("ReduceSum", [hits, graph.axis()], keepdims=0)
+
+
+def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
+    """Edges in ``dtype`` such that every number of that dtype stays on its side: rounded up where x >= t is asked, else down."""
+    out = edges.astype(dtype)
+    off = out < edges if closed else out > edges
+    return np.where(off, np.nextafter(out, dtype.type(np.inf if closed else -np.inf)), out)
+
+
+def _step(graph: Graph, node: Expression, x: list[str]) -> str:
+    c = node.constants
+    return graph.add("Gather", [graph.table(c["values"]), _count(graph, x[0], c["edges"], c["closed"])], axis=0)
+
+
+def _interpolate(graph: Graph, node: Expression, x: list[str]) -> str:
+    c = node.constants
+    knots, values = c["knots"], c["values"]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inner = np.diff(values) / np.diff(knots)
+    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]])
+    place = _count(graph, x[0], knots, True)
+    start, level, slope = (
+        graph.add("Gather", [graph.table(t), place], axis=0)
+        for t in (np.append(knots[0], knots), np.append(values[0], values), slopes)
+    )  # fmt: skip
+    return graph.add("Add", [level, graph.add("Mul", [slope, graph.add("Sub", [x[0], start])])])
+
+
+def _log_probabilities(graph: Graph, node: Expression, x: list[str]) -> str:
+    zero, one, far = graph.table(0.0), graph.table(1.0), graph.table(2.0)
+    none = graph.add("LessOrEqual", [x[0], zero])
+    least = graph.add("ReduceMin", [graph.add("Where", [none, far, x[0]]), graph.axis()], keepdims=1)
+    lifted = graph.add("Where", [none, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
+    logs = graph.add("Log", [lifted])
+    # The largest by what the others leave, which keeps its precision near 1.
+    width = np.eye(node.width)
+    top = graph.add("Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0)
+    others = graph.add("ReduceSum", [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), graph.axis()], keepdims=1)
+    peak = graph.add("ReduceMax", [x[0], graph.axis()], keepdims=1)
+    own = graph.add("Neg", [_log1p(graph, graph.add("Div", [others, peak]))])
+    return graph.add("Where", [graph.add("Greater", [top, zero]), own, logs])
+
+
+def _log1p(graph: Graph, x: str) -> str:
+    """log(1 + x) of x >= 0, exact where x is small too: log(w) x / (w - 1), w = 1 + x rounded; x where w is 1."""
+    one = graph.table(1.0)
+    w = graph.add("Add", [x, one])
+    gap = graph.add("Sub", [w, one])
+    flat = graph.add("Equal", [gap, graph.table(0.0)])
+    ratio = graph.add("Div", [x, graph.add("Where", [flat, one, gap])])
+    return graph.add("Where", [flat, x, graph.add("Mul", [graph.add("Log", [w]), ratio])])
+
+
+WRITERS: dict[str, Callable[[Graph, Expression, list[str]], str]] = {
+    "constant": _constant, "softmax": _softmax, "log_softmax": _log_softmax, "log_probabilities": _log_probabilities, "matrix": _matrix,
+    "clip": _clip, "sum": _sum, "max": _max, "argmax": _argmax, "gather": _gather, "column": _column, "where": _where, "join": _join,
+    "step": _step, "interpolate": _interpolate,
+}  # fmt: skip

@@ -1,0 +1,216 @@
+"""The entries of an expression as SQL columns, layer by layer, so that nothing is computed twice and no formula grows beyond one node."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant.contracts.expression import Expression
+
+__all__ = ["Columns", "quoted"]
+
+#: Databases raise an error where e^x leaves the doubles.
+FARTHEST = 700.0
+
+
+def quoted(name: str) -> str:
+    """An identifier that may hold anything."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Columns:
+    """Every node's entries as atoms: numbers, or names of columns that a layer computes.
+
+    Attributes
+    ----------
+    inputs : names of the columns that the first select casts
+    layers : for each depth, (name, SQL text) of the columns made there
+    results : atoms of the last node
+    """
+
+    def __init__(self, expression: Expression) -> None:
+        self.layers: list[list[tuple[str, str]]] = []
+        self.inputs: list[str] = []
+        self._depth: dict[str, int] = {}
+        self._last_use: dict[str, int] = {}
+        self._atoms: dict[int, list[str]] = {}
+        nodes = list(expression.nodes())
+        for node in nodes:
+            self._atoms[id(node)] = self._of(node, [self._atoms[id(x)] for x in node.of])
+        self.results: list[str] = self._atoms[id(nodes[-1])]
+        for name in [*self.results, *self.inputs]:
+            self._last_use[name] = len(self.layers) + 1
+
+    def needed_after(self, depth: int) -> set[str]:
+        """Names that a layer deeper than ``depth``, or the result, still uses."""
+        return {name for name, last in self._last_use.items() if last > depth}
+
+    def define(self, text: str, *used: str) -> str:
+        """The name of a new column with this text, in the first layer after those of the columns that it uses."""
+        names = [name for name in used if name in self._depth]
+        depth = 1 + max((self._depth[name] for name in names), default=0)
+        for name in names:
+            self._last_use[name] = max(self._last_use.get(name, 0), depth)
+        while len(self.layers) < depth:
+            self.layers.append([])
+        own = f"v{len(self._depth)}"
+        self._depth[own] = depth
+        self.layers[depth - 1].append((own, text))
+        return own
+
+    def _of(self, node: Expression, x: list[list[str]]) -> list[str]:
+        if node.op == "input":
+            self.inputs = [f"p{k}" for k in range(node.width)]
+            self._depth.update(dict.fromkeys(self.inputs, 0))
+            return self.inputs
+        if node.op in ENTRYWISE:
+            wide = [each if len(each) == node.width else each * node.width for each in x]
+            return [self.define(ENTRYWISE[node.op](*entry), *entry) for entry in zip(*wide, strict=True)]
+        return WRITERS[node.op](self, node, x)
+
+
+def number(value: Any) -> str:
+    """A literal that databases read as a double: an exponent keeps it from being a decimal."""
+    text = repr(float(value))
+    text = text if "e" in text else f"{text}e0"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _exp(x: str) -> str:
+    return f"EXP(GREATEST(LEAST({x}, {number(FARTHEST)}), {number(-FARTHEST)}))"
+
+
+def _sigmoid(x: str) -> str:
+    return f"1e0 / (1e0 + {_exp(f'-({x})')})"
+
+
+ENTRYWISE: dict[str, Callable[..., str]] = {
+    "add": "{} + {}".format,
+    "subtract": "{} - {}".format,
+    "multiply": "{} * {}".format,
+    "divide": "{} / {}".format,
+    "log": "LN({})".format,
+    "where": "CASE WHEN {} <> 0 THEN {} ELSE {} END".format,
+    "exp": _exp,
+    "sigmoid": _sigmoid,
+}
+
+
+def _total(atoms: Sequence[str]) -> str:
+    return " + ".join(atoms)
+
+
+def _largest(atoms: Sequence[str]) -> str:
+    return f"GREATEST({', '.join(atoms)})" if len(atoms) > 1 else atoms[0]
+
+
+def _constant(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [number(v) for v in node.constants["values"].tolist()]
+
+
+def _powers(made: Columns, x: list[str]) -> tuple[str, list[str]]:
+    """The row's largest and e^(x - largest)."""
+    top = made.define(_largest(x), *x)
+    return top, [made.define(_exp(f"{each} - {top}"), each, top) for each in x]
+
+
+def _softmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    _, powers = _powers(made, x[0])
+    total = made.define(_total(powers), *powers)
+    return [made.define(f"{power} / {total}", power, total) for power in powers]
+
+
+def _log_softmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    top, powers = _powers(made, x[0])
+    total = made.define(f"LN({_total(powers)})", *powers)
+    return [made.define(f"{each} - {top} - {total}", each, top, total) for each in x[0]]
+
+
+def _log_probabilities(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    positive = [f"CASE WHEN {each} > 0 THEN {each} ELSE 2e0 END" for each in x[0]]
+    least = made.define(f"LEAST({', '.join(positive)}, 1e-12)", *x[0])
+    return [made.define(f"LN(CASE WHEN {each} > 0 THEN {each} ELSE {least} END)", each, least) for each in x[0]]
+
+
+def _matrix(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    A, b = node.constants["matrix"].tolist(), node.constants["shift"].tolist()
+    return [
+        made.define(_total([number(shift), *(f"{number(a)} * {each}" for a, each in zip(row, x[0], strict=True))]), *x[0])
+        for row, shift in zip(A, b, strict=True)
+    ]
+
+
+def _clip(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    low, high = node.constants["low"], node.constants["high"]
+    inner = [f"GREATEST({each}, {number(low)})" for each in x[0]]
+    if np.isfinite(high):
+        inner = [f"LEAST({text}, {number(high)})" for text in inner]
+    return [made.define(text, each) for text, each in zip(inner, x[0], strict=True)]
+
+
+def _sum(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [made.define(_total(x[0]), *x[0])]
+
+
+def _max(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [made.define(_largest(x[0]), *x[0])]
+
+
+def _argmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    top = made.define(_largest(x[0]), *x[0])
+    cases = " ".join(f"WHEN {each} = {top} THEN {k}" for k, each in enumerate(x[0]))
+    return [made.define(f"CASE {cases} END", top, *x[0])]
+
+
+def _gather(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    (place,) = x[0]
+    out: list[str] = []
+    for values in node.constants["table"].T.tolist():
+        cases = " ".join(f"WHEN {k} THEN {number(v)}" for k, v in enumerate(values))
+        out.append(made.define(f"CASE {place} {cases} END", place))
+    return out
+
+
+def _column(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [x[0][node.constants["index"]]]
+
+
+def _join(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [atom for part in x for atom in part]
+
+
+def _step(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    c = node.constants
+    leaves = [number(v) for v in c["values"].tolist()]
+    return [made.define(_searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each) for each in x[0]]
+
+
+def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    c = node.constants
+    knots, values = c["knots"], c["values"]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inner = np.diff(values) / np.diff(knots)
+    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]]).tolist()
+    lines = list(zip(np.append(values[0], values).tolist(), slopes, np.append(knots[0], knots).tolist(), strict=True))
+    out: list[str] = []
+    for each in x[0]:
+        leaves = [number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})" for v, s, k in lines]
+        out.append(made.define(_searched(each, knots.tolist(), leaves, ">="), each))
+    return out
+
+
+def _searched(x: str, edges: list[float], leaves: list[str], compare: str) -> str:
+    """The leaf by the number of edges passed, as CASE within CASE: a row makes about log2 of them comparisons."""
+    if not edges:
+        return leaves[0]
+    middle = len(edges) // 2
+    high = _searched(x, edges[middle + 1 :], leaves[middle + 1 :], compare)
+    low = _searched(x, edges[:middle], leaves[: middle + 1], compare)
+    return low if low == high else f"CASE WHEN {x} {compare} {number(edges[middle])} THEN {high} ELSE {low} END"
+
+
+WRITERS: dict[str, Callable[[Columns, Expression, list[list[str]]], list[str]]] = {
+    "constant": _constant, "softmax": _softmax, "log_softmax": _log_softmax, "log_probabilities": _log_probabilities, "matrix": _matrix,
+    "clip": _clip, "sum": _sum, "max": _max, "argmax": _argmax, "gather": _gather, "column": _column, "join": _join, "step": _step,
+    "interpolate": _interpolate,
+}  # fmt: skip

@@ -1,0 +1,105 @@
+"""A fitted calibrator as a query, in the dialect of the warehouse where the predictions lie."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from calibrant._support.extras import import_extra
+from calibrant.errors import InputError
+from calibrant.export.sql_columns import Columns, quoted
+from calibrant.export.subject import subject_of
+
+__all__ = ["to_sql"]
+
+#: Dialects whose planner would put each step into the next, over and over: formulas then grow without end.
+INLINING = ("postgres", "sqlite")
+
+
+def to_sql(
+    fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), dialect: str = "duckdb",
+    output: Literal["columns", "list"] = "columns", prefix: str = "calibrated",
+) -> str:  # fmt: skip
+    """A SELECT that gives the calibrated rows of a table.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    fitted : Calibrator of classes, or Map
+    columns : names of the K columns with probabilities or logits, in the order of the classes (a map: one name)
+    table : str
+        Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
+    keep : names of columns of the table to carry along, such as a key
+    dialect : str, default "duckdb"
+        Any of sqlglot's; the tests run DuckDB and SQLite, and parse PostgreSQL.
+    output : {"columns", "list"}, default "columns"
+        One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``), or one column ``PREFIX`` with a list.
+    prefix : str, default "calibrated"
+
+    Returns
+    -------
+    str
+        One query, without a semicolon.
+
+    Raises
+    ------
+    InputError
+        Where the calibrator cannot be said as an expression, or the columns are not as many as it has classes.
+    MissingDependencyError
+        Without sqlglot: ``pip install 'calibrant[export]'``.
+
+    See Also
+    --------
+    to_onnx, to_c : other places.
+
+    Notes
+    -----
+    Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL. Exponents are
+    kept within 700, since databases raise errors where other languages give 0. Tables of steps become nested CASE: maps of
+    thousands of steps make long queries.
+
+    Examples
+    --------
+    >>> from calibrant import Platt
+    >>> map = Platt(scale="probability").fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    >>> to_sql(map, columns=["score"], table="log", keep=["id"])[:11]
+    'WITH t0 AS '
+    """
+    subject = subject_of(fitted)
+    sqlglot = import_extra("sqlglot", "the SQL export", "export")
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if len(names) != subject.width:
+        raise InputError(f"columns must name {subject.width} columns, one a class in their order; got {names}.")
+    if output not in ("columns", "list"):
+        raise InputError(f'output must be "columns" or "list"; got {output!r}.')
+    if output == "list" and dialect == "sqlite":
+        raise InputError('output must be "columns" in SQLite, which has no lists; got "list".')
+    known = sorted(sqlglot.Dialect.classes) if hasattr(sqlglot.Dialect, "classes") else []
+    if known and dialect not in known:
+        raise InputError(f"dialect must be one of sqlglot's, {known}; got {dialect!r}.")
+    made = Columns(subject.expression)
+    carried = [quoted(name) for name in keep]
+    steps = _steps(made, names, carried, table)
+    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
+    results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
+    if output == "list":
+        shown = [f"ARRAY[{', '.join(results)}] AS {quoted(prefix)}"]
+    else:
+        labels = [prefix] if subject.classes is None else [f"{prefix}_{k}" for k in range(len(results))]
+        shown = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
+    kind = "MATERIALIZED " if dialect in INLINING else ""
+    tables = ", ".join(f"t{j} AS {kind}({step})" for j, step in enumerate(steps))
+    query = f"WITH {tables} SELECT {', '.join([*carried, *shown])} FROM t{len(steps) - 1}"
+    return sqlglot.transpile(query, read="postgres", write=dialect)[0]
+
+
+def _steps(made: Columns, names: Sequence[str], keep: Sequence[str], table: str) -> list[str]:
+    """The selects, each of the one before it, named t0, t1, ..: each computes what needs only those before."""
+    cast = [f"CAST({quoted(n)} AS DOUBLE PRECISION) AS {own}" for n, own in zip(names, made.inputs, strict=True)]
+    steps, alive = [f"SELECT {', '.join([*keep, *cast])} FROM {table}"], list(made.inputs)
+    for depth, layer in enumerate(made.layers, start=1):
+        later = made.needed_after(depth)
+        own = [f"{text} AS {name}" for name, text in layer]
+        carried = [name for name in alive if name in later]
+        steps.append(f"SELECT {', '.join([*keep, *carried, *own])} FROM t{depth - 1}")
+        alive = [*carried, *(name for name, _ in layer if name in later)]
+    return steps

@@ -1,0 +1,180 @@
+"""A fitted calibrator as a torch module: its tables are buffers, its gradient is the map's own."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from calibrant._support.extras import import_extra
+from calibrant.contracts.expression import Expression
+from calibrant.errors import InputError
+from calibrant.export.subject import subject_of
+
+__all__ = ["to_torch"]
+
+
+def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64") -> Any:
+    """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    fitted : Calibrator of classes, or Map
+    precision : {"float64", "float32"}, default "float64"
+        Of the arithmetic and of the result.
+
+    Returns
+    -------
+    torch.fx.GraphModule
+        Tables are buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
+
+    Raises
+    ------
+    InputError
+        Where the calibrator cannot be said as an expression.
+    MissingDependencyError
+        Without torch.
+
+    See Also
+    --------
+    to_onnx, to_c : other places.
+
+    Notes
+    -----
+    It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is fitted.
+    """
+    if precision not in ("float64", "float32"):
+        raise InputError(f'precision must be "float64" or "float32"; got {precision!r}.')
+    subject = subject_of(fitted)
+    torch = import_extra("torch", "the torch export", "torch")
+    fx = import_extra("torch.fx", "the torch export", "torch")
+    writer = _Writer(torch, fx, getattr(torch, precision))
+    names: dict[int, Any] = {}
+    nodes = list(subject.expression.nodes())
+    for node in nodes:
+        names[id(node)] = writer.write(node, [names[id(x)] for x in node.of])
+    writer.graph.output(names[id(nodes[-1])])
+    return fx.GraphModule(writer.root, writer.graph, class_name=subject.name)
+
+
+class _Writer:
+    """The nodes of a torch.fx graph, and the module that holds the buffers."""
+
+    def __init__(self, torch: Any, fx: Any, dtype: Any) -> None:
+        self.torch, self.dtype = torch, dtype
+        self.root: Any = torch.nn.Module()
+        self.graph: Any = fx.Graph()
+        self.count = 0
+
+    def call(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        return self.graph.call_function(function, arguments, options)
+
+    def method(self, name: str, *arguments: Any, **options: Any) -> Any:
+        return self.graph.call_method(name, arguments, options)
+
+    def buffer(self, values: Any) -> Any:
+        name = f"table_{self.count}"
+        self.count += 1
+        self.root.register_buffer(name, self.torch.tensor(np.asarray(values), dtype=self.dtype))
+        return self.graph.get_attr(name)
+
+    def write(self, node: Expression, x: list[Any]) -> Any:
+        torch = self.torch
+        if node.op == "input":
+            return self.method("to", self.graph.placeholder("p"), self.dtype)
+        if node.op in ENTRYWISE:
+            return self.call(getattr(torch, ENTRYWISE[node.op]), *x)
+        if node.op in ("softmax", "log_softmax"):
+            return self.call(getattr(torch, node.op), x[0], dim=-1)
+        return WRITERS[node.op](self, node, x)
+
+
+ENTRYWISE = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "exp": "exp", "log": "log", "sigmoid": "sigmoid"}
+
+
+def _constant(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.buffer(node.constants["values"][None, :])
+
+
+def _matrix(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.nn.functional.linear, x[0], w.buffer(node.constants["matrix"]), w.buffer(node.constants["shift"]))
+
+
+def _clip(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    high = node.constants["high"]
+    return w.call(w.torch.clamp, x[0], min=node.constants["low"], max=high if np.isfinite(high) else None)
+
+
+def _sum(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.sum, x[0], dim=[-1], keepdim=True)
+
+
+def _max(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.amax, x[0], dim=[-1], keepdim=True)
+
+
+def _argmax(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.argmax, x[0], dim=-1, keepdim=True)
+
+
+def _gather(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.nn.functional.embedding, w.call(w.torch.squeeze, x[0], -1), w.buffer(node.constants["table"]))
+
+
+def _column(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.narrow, x[0], -1, node.constants["index"], 1)
+
+
+def _where(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    return w.call(w.torch.where, w.call(w.torch.ne, x[0], 0), x[1], x[2])
+
+
+def _join(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    moving = next((name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None)
+    if moving is not None:
+        # Constants have one row: beside others they are repeated.
+        zero = w.call(w.torch.mul, w.call(w.torch.narrow, moving, -1, 0, 1), 0.0)
+        x = [w.call(w.torch.add, name, zero) if part.op == "constant" else name for name, part in zip(x, node.of, strict=True)]
+    return w.call(w.torch.cat, x, dim=-1)
+
+
+def _taken(w: _Writer, table: Any, place: Any) -> Any:
+    """Entries of a table at positions of any shape."""
+    return w.call(w.torch.take, w.buffer(table), place)
+
+
+def _step(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    c = node.constants
+    edges = w.buffer(c["edges"])
+    place = w.call(w.torch.searchsorted, edges, w.method("contiguous", x[0]), right=c["closed"])
+    return _taken(w, c["values"], place)
+
+
+def _interpolate(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    c = node.constants
+    knots, values = c["knots"], c["values"]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inner = np.diff(values) / np.diff(knots)
+    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]])
+    place = w.call(w.torch.searchsorted, w.buffer(knots), w.method("contiguous", x[0]), right=True)
+    start, level = _taken(w, np.append(knots[0], knots), place), _taken(w, np.append(values[0], values), place)
+    return w.call(w.torch.addcmul, level, _taken(w, slopes, place), w.call(w.torch.sub, x[0], start))
+
+
+def _log_probabilities(w: _Writer, node: Expression, x: list[Any]) -> Any:
+    torch = w.torch
+    none = w.call(torch.le, x[0], 0.0)
+    least = w.call(torch.amin, w.call(torch.masked_fill, x[0], none, 2.0), dim=[-1], keepdim=True)
+    lifted = w.call(torch.where, none, w.call(torch.clamp, least, max=1e-12), x[0])
+    top = w.call(torch.nn.functional.embedding, w.call(torch.argmax, x[0], dim=-1), w.buffer(np.eye(node.width)))
+    others = w.call(torch.sum, w.call(torch.mul, x[0], w.call(torch.rsub, top, 1.0)), dim=[-1], keepdim=True)
+    ratio = w.call(torch.div, others, w.call(torch.amax, x[0], dim=[-1], keepdim=True))
+    own = w.call(torch.neg, w.call(torch.log1p, ratio))
+    return w.call(torch.where, w.call(torch.gt, top, 0.0), own, w.call(torch.log, lifted))
+
+
+WRITERS: dict[str, Callable[[_Writer, Expression, list[Any]], Any]] = {
+    "constant": _constant, "log_probabilities": _log_probabilities, "matrix": _matrix, "clip": _clip, "sum": _sum, "max": _max,
+    "argmax": _argmax, "gather": _gather, "column": _column, "where": _where, "join": _join, "step": _step, "interpolate": _interpolate,
+}  # fmt: skip

@@ -1,0 +1,83 @@
+"""The query gives in DuckDB and in SQLite what predict gives, and reads as PostgreSQL."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibrant as cb
+from calibrant.errors import InputError
+from calibrant.export import to_json, to_sql
+
+sqlglot = pytest.importorskip("sqlglot")
+duckdb = pytest.importorskip("duckdb")
+
+
+def columns_of(case):
+    return [f"p {k}" for k in range(case.rows.shape[1])]
+
+
+def stored(case, dialect):
+    """A connection to a table with the case's rows, numbered, and one more whose first entry is NULL."""
+    rows = [(j, *row) for j, row in enumerate(case.rows.tolist())]
+    rows.append((len(rows), None, *rows[0][2:]))
+    if dialect == "duckdb":
+        connection = duckdb.connect().register("frame", pd.DataFrame(rows, columns=["id", *columns_of(case)]))
+        return connection.execute("CREATE TABLE log AS SELECT * FROM frame")
+    connection = sqlite3.connect(":memory:")
+    names = ", ".join(f'"{name}" REAL' for name in columns_of(case))
+    connection.execute(f"CREATE TABLE log (id INTEGER, {names})")
+    connection.executemany(f"INSERT INTO log VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    return connection
+
+
+#: Longer queries take seconds to translate and to plan; what is in them is in shorter ones too.
+LONG = 50_000
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_it_gives_what_predict_gives(cases, dialect):
+    short = [(case, len(to_json(case.fitted))) for case in cases]
+    for case in [case for case, size in short if size < LONG]:
+        connection = stored(case, dialect)
+        query = to_sql(case.fitted, columns=columns_of(case), table="log", keep=["id"], dialect=dialect)
+        *rows, last = sorted(connection.execute(query).fetchall())
+        assert last[1:] == (None,) * case.expected.shape[1], "NULL in, NULL out"
+        off = np.abs(np.array(rows)[:, 1:] - case.expected).max()
+        assert off < 1e-9, f"{case.name}: {off}"
+        connection.close()
+
+
+def temperature():
+    return cb.TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+
+
+def test_integers_are_not_divided_as_integers():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE log AS SELECT 3 AS a, 1 AS b")
+    (row,) = connection.execute(to_sql(temperature(), columns=["a", "b"], table="log")).fetchall()
+    assert np.allclose(row, temperature().predict_proba([[3.0, 1.0]])[0])
+
+
+def test_a_list_is_one_column():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE log AS SELECT 3.0 AS a, 1.0 AS b")
+    ((values,),) = connection.execute(to_sql(temperature(), columns=["a", "b"], table="log", output="list", prefix="q")).fetchall()
+    assert np.allclose(values, temperature().predict_proba([[3.0, 1.0]])[0])
+
+
+def test_postgres_reads_it():
+    query = to_sql(temperature(), columns=["a", 'b"; drop'], table="schema.log", dialect="postgres")
+    assert sqlglot.parse_one(query, read="postgres").sql("postgres") == query
+
+
+def test_wrong_options_are_refused():
+    for options, message in (
+        ({"columns": ["a"]}, "columns must name 2 columns"),
+        ({"output": "row"}, 'output must be "columns" or "list"'),
+        ({"output": "list", "dialect": "sqlite"}, "no lists"),
+        ({"dialect": "fortran"}, "dialect must be one of"),
+    ):
+        with pytest.raises(InputError, match=message):
+            to_sql(temperature(), **{"columns": ["a", "b"], "table": "log"} | options)
