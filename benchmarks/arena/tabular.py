@@ -158,12 +158,24 @@ def frame_of(name):
     import pandas as pd
 
     if name in R_SETS:
-        _ask_r()
-        frame = pd.read_csv(_from_r(name))
-    else:
-        path, separator, *_ = STATSMODELS[name]
-        frame = pd.read_csv(_folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
+        return frame_from_r(name, {each: given[:2] for each, given in R_SETS.items()})
+    path, separator, *_ = STATSMODELS[name]
+    frame = pd.read_csv(_folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
     return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+
+
+def frame_from_r(name, sets):
+    """The table of one of ``sets``, name -> (package of R, object), at most 6,000 of its rows; all missing ones are asked for at once."""
+    import pandas as pd
+
+    _ask_r(sets)
+    frame = pd.read_csv(_from_r(name))
+    return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+
+
+def there(name):
+    """Whether a set of R was kept, or R can be asked for it."""
+    return _kept(name).exists() or _from_r(name).exists() or _has_r()
 
 
 def _read(name):
@@ -212,14 +224,14 @@ def _has_r():
     return shutil.which("Rscript") is not None
 
 
-def _ask_r():
-    """Write every R set that is missing, in one R; what an R library lacks stays missing."""
-    missing = [name for name in R_SETS if not _from_r(name).exists()]
+def _ask_r(sets):
+    """Write every set that is missing, in one R; what an R library lacks stays missing."""
+    missing = [name for name in sets if not _from_r(name).exists()]
     if not missing or not _has_r():
         return
     CACHE.mkdir(parents=True, exist_ok=True)
     lines = ["one <- function(p, o, to) try({e <- new.env(); data(list=o, package=p, envir=e);",
              "  x <- as.data.frame(get(o, envir=e)); for (i in names(x)) if (is.factor(x[[i]])) x[[i]] <- as.character(x[[i]]);",
              "  write.csv(x, to, row.names=FALSE)}, silent=TRUE)"]  # fmt: skip
-    lines += [f'one("{R_SETS[n][0]}", "{R_SETS[n][1]}", "{_from_r(n)}")' for n in missing]
+    lines += [f'one("{sets[n][0]}", "{sets[n][1]}", "{_from_r(n)}")' for n in missing]
     subprocess.run(["Rscript", "-"], input="\n".join(lines), text=True, check=True, capture_output=True)

@@ -7,6 +7,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
+from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.read import as_forecast
 
 LEVELS = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
@@ -17,6 +18,8 @@ def _kinds(shape):
     mean, std = rng.normal(size=shape), np.exp(0.3 * rng.normal(size=shape))
     normal = cb.NormalForecast(mean, std)
     rest = cb.NormalForecast(mean[:50] + 0.0, 2.0 * std[:50])
+    fitted = mean[:50] + std[:50] * rng.normal(size=mean[:50].shape)
+    parts = cb.DistributionRecalibration(shape="student").fit(rest, fitted)
     return {
         "normal": normal,
         "quantiles": cb.QuantileForecast(LEVELS, normal.quantile(LEVELS)),
@@ -24,7 +27,9 @@ def _kinds(shape):
         "scipy t": as_forecast(stats.t(5, loc=mean, scale=std)),
         "scipy gamma": as_forecast(stats.gamma(np.exp(mean) + 1.0, scale=std)),
         "stretched": as_forecast(stats.t(5, loc=mean, scale=std)).stretched(2.0),
-        "recalibrated": cb.IntervalCalibration().fit(rest, mean[:50] + std[:50] * rng.normal(size=mean[:50].shape)).predict(normal),
+        "recalibrated": cb.IntervalCalibration().fit(rest, fitted).predict(normal),
+        "recalibrated by parts": parts.predict(as_forecast(stats.t(5, loc=mean, scale=std))),
+        "averaged": averaged([parts.predict(normal), as_forecast(stats.t(5, loc=mean, scale=std))], np.array([0.4, 0.6])),
     }
 
 

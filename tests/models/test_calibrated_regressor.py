@@ -82,7 +82,7 @@ def test_the_default_chooses_and_says_why():
     X, y = _data()
     reg = cb.CalibratedRegressor(Quantiles()).fit(X, y)
     assert isinstance(reg.calibrator_, cb.AutoRegressionCalibrator)
-    assert reg.calibrator_.status_ == "chosen"
+    assert reg.calibrator_.status_ == "pooled"
     assert reg.calibrator_.explain().startswith("600 rows: ")
 
 

@@ -30,6 +30,7 @@ def current_option(part: Any, name: str, *options: str) -> Any:
 def brought_up_to_date(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
     """A state as today's class has it: renamed attributes, younger parameters, and parts that know their classes."""
     state = under_new_names(cls, state)
+    state = cls.from_older(state) if hasattr(cls, "from_older") else state
     for part in state.values():
         # The first edition fitted parts without telling them their classes.
         if "classes_" in state and hasattr(part, "fit_record") and not hasattr(part, "classes_"):

@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.pooling import exponential_weights, stacking_weights
 from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
@@ -14,24 +13,17 @@ from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
-from calibrant.select.choice_table import choice_table
 from calibrant.select.circumstances import Circumstances, folds_of
-from calibrant.select.evidence import LEAST_ROWS, score_difference
+from calibrant.select.evidence import LEAST_ROWS
+from calibrant.select.evidence_pool import evidence_pool, table_of
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
 from calibrant.select.trials import fitted, tried
-from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
 __all__ = ["AutoCalibrator"]
 
 #: With fewer rows than this, so many folds.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
-#: Members with less weight are left out of the average.
-LEAST_WEIGHT = 0.01
-#: Both scores are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
-RATE = 0.5
-#: Prior weight of doing nothing; the other candidates share the rest.
-PRIOR_OF_NOTHING = 0.5
 
 
 class AutoCalibrator(Circumstances):
@@ -171,33 +163,14 @@ class AutoCalibrator(Circumstances):
         return tried(candidates, pieces, folds, self.objective, Progress(self.verbose))
 
     def _choose(self, record, trials, held_out, notes):
-        weight, each = held_out.weight, np.eye(len(trials))
-        losses = np.stack([held_out.losses(one) for one in each])
-        means = [float(np.average(row, weights=weight)) for row in losses]
-        pool = self._pool(held_out, losses)
-        kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
-        pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
-        gain, error = score_difference(losses[0], held_out.losses(pool), weight)
-        self.uncalibrated_score_ = means[0]
-        gain, error = with_one_row_more(gain, error, held_out.unknown(each[0]) - held_out.unknown(pool), self.n_fit_)
-        self.gain_in_errors_ = gain / error if error > 0.0 else 0.0
-        kept, self.weights_ = beside_nothing(kept, pool[kept], trusted_share(gain, error, self.n_fit_), LEAST_WEIGHT)
-        pool = np.bincount(kept, self.weights_, len(trials))
-        self.score_ = float(np.average(held_out.losses(pool), weights=weight))
-        self.status_ = "identity: no evidence" if kept == [0] else "pooled"
+        weight, found = held_out.weight, evidence_pool(held_out, len(trials), self.n_fit_, self.random_state)
+        means = [float(np.average(row, weights=weight)) for row in found.losses]
+        self.uncalibrated_score_, self.gain_in_errors_, self.weights_ = means[0], found.gain_in_errors, found.weights
+        self.score_ = float(np.average(held_out.losses(found.shares), weights=weight))
+        self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
         record.memory["exact"] = True
-        self.members_: list[Calibrator] = [t.member for t in fitted([trials[j].candidate for j in kept], record)[0]]
-        self.table_: list[dict[str, Any]] = choice_table(trials, losses, means, weight, pool, notes)
-
-    def _pool(self, held_out, losses):
-        """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
-        gram = None if held_out.overlap is None else np.average(held_out.overlap, axis=2, weights=held_out.weight)
-        stack = stacking_weights(held_out.own, gram, held_out.weight)
-        others = len(losses)
-        prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
-        losses = np.vstack([losses, held_out.losses(stack)])
-        *own, shared = exponential_weights(losses, held_out.weight, RATE, self.random_state, prior=prior)
-        return np.array(own) + shared * stack
+        self.members_: list[Calibrator] = [t.member for t in fitted([trials[j].candidate for j in found.members], record)[0]]
+        self.table_: list[dict[str, Any]] = table_of([t.candidate.name for t in trials], found, weight, notes)
 
     def _predict_proba(self, record):
         out = np.zeros((len(record), record.n_classes))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.pooling import stacking_weights
 from calibrant._kernels.softmax import SINGLE_ENTRIES
 from calibrant.predictions import Predictions
 
@@ -83,6 +84,8 @@ class HeldOut:
     objective : "log_loss" or "brier"
     """
 
+    nat = 1.0
+
     def __init__(self, pieces: Pieces, n_candidates: int, objective: str) -> None:
         m, n_classes = len(pieces.row), pieces.record.n_classes
         self.weight, self.labels, self.n_classes = pieces.weight, pieces.labels, n_classes
@@ -110,6 +113,11 @@ class HeldOut:
         vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
         out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
         return out
+
+    def stack(self) -> np.ndarray:
+        """(J,) weights of the mean with the best score."""
+        gram = None if self.overlap is None else np.average(self.overlap, axis=2, weights=self.weight)
+        return stacking_weights(self.own, gram, self.weight)
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
         """(m,) row scores of the mean with weights (J,)."""

@@ -1,0 +1,98 @@
+"""The mean of several forecasts of the same rows, quantile by quantile."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from calibrant.forecasts.forecast import Forecast, quadrature_moments
+from calibrant.forecasts.normal import NormalForecast
+
+__all__ = ["AveragedForecast", "averaged"]
+
+MAX_STEPS, TOLERANCE = 80, 1e-12
+#: Normal scores further out, which are beyond 1e-300, count as this one; slopes whose logarithm is larger as none.
+FARTHEST, LARGEST_LOG = 37.0, 300.0
+
+
+class AveragedForecast(Forecast):
+    r"""Quantiles :math:`\sum_j w_j F_j^{-1}(q)`, weights that sum to 1: the mean of several opinions, no wider than they are.
+
+    A linear pool of the distributions would be wider than each. Means are averaged likewise; densities are those of the quantiles.
+    """
+
+    members: list[Forecast]
+    weights: np.ndarray
+
+    def __init__(self, members: Sequence[Forecast], weights: np.ndarray) -> None:
+        self.members, self.weights = list(members), np.asarray(weights, dtype=np.float64)
+        self.shape: tuple[int, ...] = self.members[0].shape
+
+    def _mix(self, each) -> np.ndarray:
+        return np.tensordot(self.weights, np.stack(list(each)), axes=1)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of each distribution: that of the members' means."""
+        return self._mix(m.mean for m in self.members)
+
+    @cached_property
+    def _std(self):
+        return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)[1]
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation of each distribution, by quadrature."""
+        return self._std
+
+    def _at(self, z):
+        return self._mix(m.at(z) for m in self.members)
+
+    def _score(self, y):
+        # All members pass y between their own scores, and so does their mean.
+        scores = np.clip(np.stack([m.score_at(y) for m in self.members]), -FARTHEST, FARTHEST)
+        low, high = scores.min(axis=0), scores.max(axis=0)
+        slopes = self.weights.reshape(-1, *[1] * y.ndim) * np.stack([_slope(m, y) for m in self.members])
+        # Of normal members this is the answer.
+        z = np.clip((slopes * scores).sum(axis=0) / slopes.sum(axis=0), low, high)
+        for _ in range(MAX_STEPS):
+            values = [m.at(z[..., None])[..., 0] for m in self.members]
+            gap = self._mix(values) - y
+            low, high = np.where(gap <= 0.0, z, low), np.where(gap >= 0.0, z, high)
+            step = z - gap / self._mix(_slope(m, v) for m, v in zip(self.members, values, strict=True))
+            step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+            done = np.abs(step - z) <= TOLERANCE * np.maximum(1.0, np.abs(z))
+            z = step
+            if done.all():
+                break
+        return z
+
+    def _log_slope(self, y):
+        z = self._score(y)[..., None]
+        return np.log(self._mix(_slope(m, m.at(z)[..., 0]) for m in self.members))
+
+    def _pick(self, key):
+        return AveragedForecast([m.select(key) for m in self.members], self.weights)
+
+
+def _slope(member, y):
+    """dy/dz, 1 where the member has no density."""
+    log_slope = member.log_slope(y)
+    return np.exp(np.where(np.abs(log_slope) < LARGEST_LOG, log_slope, 0.0))
+
+
+def averaged(members: Sequence[Forecast], weights: np.ndarray) -> Forecast:
+    """One member as it is; normal ones as the normal of their mean mean and mean std; else an :class:`AveragedForecast`.
+
+    Examples
+    --------
+    >>> from calibrant.forecasts.normal import NormalForecast
+    >>> averaged([NormalForecast([0.0], [1.0]), NormalForecast([2.0], [3.0])], np.array([0.5, 0.5])).std.tolist()
+    [2.0]
+    """
+    if len(members) == 1:
+        return members[0]
+    normal = [m for m in members if isinstance(m, NormalForecast)]
+    if len(normal) == len(members):
+        return normal[0].averaged(normal[1:], weights)
+    return AveragedForecast(members, weights)

@@ -1,0 +1,94 @@
+"""Weights of calibrators by the evidence of their out-of-fold scores, doing nothing among them: of probabilities and of forecasts alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibrant._kernels.pooling import exponential_weights
+from calibrant.select.evidence import score_difference
+from calibrant.select.trust import ERRORS, beside_nothing, trusted_share, with_one_row_more
+
+__all__ = ["EvidencePool", "OutOfFold", "evidence_pool", "table_of"]
+
+#: Members with less weight are left out of the average.
+LEAST_WEIGHT = 0.01
+#: The log loss and the Brier score are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
+RATE = 0.5
+#: Prior weight of doing nothing; the other candidates share the rest.
+PRIOR_OF_NOTHING = 0.5
+
+
+class OutOfFold(Protocol):
+    """What candidates said of m rows out of fold, as far as the weights need it; the first candidate is doing nothing.
+
+    Attributes
+    ----------
+    weight : (m,) of the rows
+    nat : what a nat is worth in units of the score
+    """
+
+    weight: np.ndarray
+    nat: float
+
+    def losses(self, pool: np.ndarray) -> np.ndarray:
+        """(m,) row scores of the mean with weights (J,)."""
+        ...
+
+    def stack(self) -> np.ndarray:
+        """(J,) weights of the mean with the best score."""
+        ...
+
+    def unknown(self, pool: np.ndarray) -> float:
+        """The mean's score on one row more, of which nothing is known."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvidencePool:
+    """Which candidates are averaged with what weights, all candidates' row scores (J, m), and the pool's gain in standard errors."""
+
+    members: list[int]
+    weights: np.ndarray
+    losses: np.ndarray
+    gain_in_errors: float
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(J,) weight of every candidate."""
+        return np.bincount(self.members, self.weights, len(self.losses))
+
+
+def evidence_pool(held: OutOfFold, n_candidates: int, n: float, random_state: int, errors: float = ERRORS) -> EvidencePool:
+    """The pool of ``n_candidates`` on rows whose weights sum to ``n``; ``errors`` is how much evidence earns half of the weight."""
+    losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
+    if n_candidates == 1:
+        return EvidencePool([0], np.ones(1), losses, 0.0)
+    pool = _pool(held, losses, random_state)
+    kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
+    pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
+    gain, error = score_difference(losses[0], held.losses(pool), held.weight)
+    gain, error = with_one_row_more(gain, error, held.unknown(np.eye(n_candidates)[0]) - held.unknown(pool), n)
+    members, weights = beside_nothing(kept, pool[kept], trusted_share(gain, error, n, errors), LEAST_WEIGHT)
+    return EvidencePool(members, weights, losses, gain / error if error > 0.0 else (np.inf if np.isinf(gain) else 0.0))
+
+
+def _pool(held, losses, random_state):
+    """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
+    stack = held.stack()
+    others = len(losses)
+    prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
+    losses = np.vstack([losses, held.losses(stack)])
+    *own, shared = exponential_weights(losses, held.weight, RATE / held.nat, random_state, prior=prior)
+    return np.array(own) + shared * stack
+
+
+def table_of(names: Sequence[str], pool: EvidencePool, weight: np.ndarray, notes: dict[str, str]) -> list[dict[str, Any]]:
+    """A row for each candidate, and for those that failed (``notes``: why): name, score, standard error, weight, note."""
+    rows = []
+    for name, losses, share in zip(names, pool.losses, pool.shares, strict=True):
+        _, error = score_difference(pool.losses[0], losses, weight)
+        score = float(np.average(losses, weights=weight))
+        rows.append({"name": name, "score": score, "standard_error": error, "weight": float(share), "note": ""})
+    return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]

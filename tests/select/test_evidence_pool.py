@@ -1,0 +1,60 @@
+"""The pool by evidence: what it gives to the best, to the equal and to none."""
+
+import numpy as np
+import pytest
+
+from calibrant.select.evidence_pool import evidence_pool, table_of
+
+
+class _Held:
+    """Candidates whose means score as the mean of their scores."""
+
+    nat = 1.0
+
+    def __init__(self, losses):
+        self.each, self.weight = np.asarray(losses, dtype=float), np.ones(len(losses[0]))
+
+    def losses(self, pool):
+        return pool @ self.each
+
+    def stack(self):
+        return np.eye(len(self.each))[self.each.mean(axis=1).argmin()]
+
+    def unknown(self, pool):
+        return 0.0
+
+
+def _noise(n=400, seed=0):
+    return np.random.default_rng(seed).normal(size=n)
+
+
+def test_the_best_has_the_weight():
+    noise = _noise()
+    pool = evidence_pool(_Held([noise + 1.0, noise, noise + 0.5]), 3, 400.0, 0)
+    assert pool.shares.argmax() == 1
+    assert pool.shares[1] > 0.98
+    assert pool.gain_in_errors > 10.0
+
+
+def test_equals_share_and_without_evidence_nothing_is_done():
+    noise = _noise()
+    pool = evidence_pool(_Held([noise + 1.0 + 0.01 * _noise(seed=1), noise, noise]), 3, 400.0, 0)
+    assert pool.shares[2] > 0.15
+    worse = evidence_pool(_Held([noise, noise + 0.5 * _noise(seed=1) + 0.05, noise + 0.5 * _noise(seed=2) + 0.1]), 3, 400.0, 0)
+    assert worse.members == [0]
+
+
+def test_less_evidence_earns_less():
+    before, after = _noise(50) + 0.4 * _noise(50, 1) + 0.12, _noise(50)
+    shares = [evidence_pool(_Held([before, after]), 2, 50.0, 0, errors).shares[1] for errors in (1.0, 10.0, 40.0)]
+    assert shares[0] > shares[1] > shares[2]
+
+
+def test_the_table_has_a_row_for_every_candidate():
+    noise = _noise()
+    pool = evidence_pool(_Held([noise + 1.0, noise]), 2, 400.0, 0)
+    rows = table_of(["a", "b"], pool, np.ones(400), {"c": "it failed"})
+    assert [row["name"] for row in rows] == ["a", "b", "c"]
+    assert rows[1]["weight"] == pytest.approx(pool.shares[1])
+    assert rows[0]["standard_error"] == 0.0
+    assert rows[2]["note"] == "it failed"
