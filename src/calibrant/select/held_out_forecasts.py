@@ -93,6 +93,7 @@ def canonical_forecasts(record: ForecastRecord) -> ForecastRecord:
     Where forecasts are discrete the same one comes with several outcomes. Each merged row is then taken apart into pieces of about one row,
     which are dealt out over the folds: a fit from which all rows of one outcome were held out would be misled.
     """
+    assert record.y is not None
     apart = [] if record.cluster is None else [record.cluster]
     keys = np.column_stack([*apart, record.forecast.at(COMPARED_AT), record.y])
     order = np.lexsort(keys.T[::-1])
