@@ -83,9 +83,9 @@ class NormalForecast(Forecast):
         """The normal distributions at whose normal scores z these have ``shift + factor z``."""
         return _unchecked(self._mean + shift * self._std, self._std * factor)
 
-    def averaged(self, others: Sequence["NormalForecast"], weights: np.ndarray) -> "NormalForecast":
+    def averaged(self, others: Sequence["NormalForecast"], shares: np.ndarray) -> "NormalForecast":
         """The normal distributions whose quantiles are the weighted means of these and those of other normal forecasts."""
-        parts = [(w, f) for w, f in zip(weights, (self, *others), strict=True)]
+        parts = [(w, f) for w, f in zip(shares, (self, *others), strict=True)]
         return _unchecked(sum(w * f.mean for w, f in parts), sum(w * f.std for w, f in parts))
 
 
