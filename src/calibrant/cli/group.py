@@ -13,6 +13,7 @@ from calibrant.cli.compare import compare
 from calibrant.cli.decide import decide
 from calibrant.cli.demo import demo
 from calibrant.cli.evaluate import evaluate
+from calibrant.cli.export import export
 from calibrant.cli.extensions import import_extensions
 from calibrant.cli.fit import fit
 from calibrant.cli.list_methods import list_methods
@@ -105,6 +106,7 @@ def group() -> None:
     calibrant fit predictions.npz -o model.calibrant     learn a calibrator
     calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
     calibrant decide log.csv --risk 0.05                 which answers to accept, with a promise
+    calibrant export model.calibrant -o calibrator.onnx  ONNX, C, JavaScript, JSON, SQL, torch
     calibrant compare a.csv b.csv --label y              is one better? paired intervals and tests
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
@@ -116,5 +118,5 @@ def group() -> None:
     import_extensions()
 
 
-for command in (demo, evaluate, report, fit, apply, decide, compare, monitor, list_methods):
+for command in (demo, evaluate, report, fit, apply, decide, export, compare, monitor, list_methods):
     group.add_command(command)

@@ -1,0 +1,47 @@
+"""``calibrant export``: the ending of the file says the language."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    cal = cb.TemperatureScaling(classes=["no", "yes"]).fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["no", "yes", "yes"])
+    cal.save(tmp_path / "model.calibrant")
+    return cal
+
+
+def test_each_ending_is_a_language(run, saved, tmp_path):
+    for ending, word in ((".c", b"void score_it"), (".mjs", b"export function score_it"), (".json", b"calibrant expression")):
+        assert "TemperatureScaling written" in run("export", "model.calibrant", "-o", f"out{ending}", "--name", "score_it").output
+        assert word in (tmp_path / f"out{ending}").read_bytes()
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    run("export", "model.calibrant", "-o", "out.onnx")
+    session = runtime.InferenceSession(tmp_path / "out.onnx")
+    (out,) = session.run(None, {"p": np.array([[0.6, 0.4]], dtype=np.float32)})
+    assert np.abs(out - saved.predict_proba([[0.6, 0.4]])).max() < 1e-6
+
+
+def test_sql_needs_a_table_and_knows_the_columns(run, saved, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("sqlglot")
+    assert "--table" in run("export", "model.calibrant", "-o", "out.sql", code=2).output
+    run("export", "model.calibrant", "-o", "out.sql", "--table", "log", "--keep", "id")
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE log AS SELECT 7 AS id, 0.6 AS p_no, 0.4 AS p_yes")
+    ((key, *row),) = connection.execute((tmp_path / "out.sql").read_text()).fetchall()
+    assert key == 7
+    assert np.allclose(row, saved.predict_proba([[0.6, 0.4]])[0])
+
+
+def test_what_cannot_be_written_is_one_sentence(run, saved, tmp_path):
+    assert "must end in" in run("export", "model.calibrant", "-o", "out.exe", code=2).output
+    assert "name must be letters" in run("export", "model.calibrant", "-o", "out.c", "--name", "a b", code=1).output
+    cb.HokiCalibrator().fit([[0.9, 0.1], [0.2, 0.8]] * 10, [0, 1] * 10).save(tmp_path / "hoki.calibrant")
+    assert "cannot be said as an expression" in run("export", "hoki.calibrant", "-o", "out.json", code=1).output
