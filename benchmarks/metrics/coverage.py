@@ -4,7 +4,8 @@
     python -m benchmarks.metrics.coverage --rows kept.jsonl --page       # the page docs/guide/metric_coverage.rst from what is kept
     python -m benchmarks.metrics.coverage --only log_loss --repeats 1000 --models sharp "rare event"
 
-The intervals were chosen on seed 1, and are judged on seed 2027, which nothing was chosen on. Beside each stands the percentile bootstrap
+The intervals were chosen on seed 1, and are judged on seed 2027, which nothing was chosen on (--again runs a metric over, on another
+seed, that failed there). Beside each stands the percentile bootstrap
 of the same samples, which is what the library had before. The truth is the metric on very many rows, every label counted by its true
 probability; of forecasts, on a million outcomes. A value that is nan (no event at all, say) is left out, and so is its interval.
 """
@@ -88,7 +89,7 @@ def simulate(metric, model, n, repeats, seed=JUDGED_ON, known=None, bootstrapped
         if known_ends.any():
             low, high = low[known_ends], high[known_ends]
             row |= {"bootstrap": _covered(low, high, slack), "bootstrap width": float(np.median(high - low)), "bootstraps": len(low)}
-    return row
+    return row | {"seed": seed}
 
 
 def _covered(low, high, slack):
@@ -144,6 +145,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=200, help="of intervals in closed form; of others a share")
     parser.add_argument("--seed", type=int, default=JUDGED_ON)
     parser.add_argument("--rows", type=Path, help="a file of rows, one a line: those there are not simulated again, new ones are added")
+    parser.add_argument("--again", action="store_true", help="simulate what is kept too; the page shows the newest")
     parser.add_argument("--page", action="store_true", help="make the page of the rows that are kept, and simulate nothing")
     given = parser.parse_args()
     warnings.simplefilter("ignore", CalibrationWarning)
@@ -153,7 +155,7 @@ def main():
 
         PAGE.write_text(page(rows, chosen()), encoding="utf-8")
     else:
-        table(rows, given.only, tuple(given.sizes), given.repeats, given.models, given.seed, given.rows)
+        table([] if given.again else rows, given.only, tuple(given.sizes), given.repeats, given.models, given.seed, given.rows)
 
 
 if __name__ == "__main__":

@@ -16,17 +16,18 @@ def draw_hits(probability, weight, rng):
     return rng.binomial(times, probability) / times
 
 
-def simulated_limits(error, score, recalibrated, weight, observed, level, n_draws, rng):
+def simulated_limits(error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False):
     """(estimate, low, high) of the error, ``error(hits)``, of which ``observed`` is the value on the data.
 
     For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over outcomes drawn from it are
     compared with the value observed. The limits are those at which it sits at either tail, and the estimate where it is the median.
+    ``tilted``: where calibrated scores may show as much, the scores may be too bold or too timid besides, which groups of few rows hide.
     """
     tail = 0.5 - 0.5 * level
     direction = recalibrated - score
     truths, quantiles = _grid(error, score, direction, weight, tail, n_draws, rng, STRETCH)
     low, estimate = _crossing(truths, quantiles[:, 2], observed), _crossing(truths, quantiles[:, 1], observed)
-    null_median = quantiles[0, 1]
+    null_median, null_end = quantiles[0, 1:]
     if observed < null_median:
         # Less error than a calibrated model is expected to show, so the data say nothing of its shape: all scores off one way,
         # by steps of a standard error, and no tighter a limit than that of a typical calibrated sample.
@@ -36,6 +37,11 @@ def simulated_limits(error, score, recalibrated, weight, observed, level, n_draw
         room = np.where(sign > 0.0, 1.0 - score, score)
         truths, quantiles = _grid(error, score, step * np.minimum(1.0, 2.0 * room), weight, tail, n_draws, rng, 3.0 * STRETCH)
     high = _crossing(truths, quantiles[:, 0], max(observed, null_median))
+    if tilted and observed < null_end:
+        tilt = weight @ score / weight.sum() - score
+        tilt = 0.5 * tilt if weight @ (direction * tilt) >= 0.0 else -0.5 * tilt
+        truths, quantiles = _grid(error, score, tilt, weight, tail, n_draws, rng, STRETCH)
+        high = max(high, _crossing(truths, quantiles[:, 0], max(observed, null_median)))
     return min(estimate, observed), min(low, estimate, observed), max(high, estimate)
 
 

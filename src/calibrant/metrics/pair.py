@@ -63,6 +63,8 @@ class PairMetric(Targeted, WholeMetric):
 
     #: Whether its interval inverts a test; else it is a bootstrap's.
     inverted: ClassVar[bool] = True
+    #: Whether scores too bold or too timid hide from it in few rows, so that its interval tries them.
+    tilted: ClassVar[bool] = False
 
     @classmethod
     def _examples(cls) -> Sequence[Any]:
@@ -116,7 +118,7 @@ class PairMetric(Targeted, WholeMetric):
         weight, plain = record.weights, self._value(record)
         value, low, high = simulated_limits(
             self._prepared(score, weight), score, _recalibrated(score, hit, weight), weight, plain,
-            level, max(n_resamples // 5, 20), np.random.default_rng(random_state),
+            level, max(n_resamples // 5, 20), np.random.default_rng(random_state), self.tilted,
         )  # fmt: skip
         # As if of the outcomes some were others, as many as these rows may fail to show.
         unseen = self._pair_value(score, hit + unseen_share(weight.sum(), level) * (1.0 - 2.0 * hit), weight)

@@ -56,6 +56,7 @@ class AverageTwoBinCalibrationError(CutMetric):
 
     name: ClassVar[str] = "ATB"
     key: ClassVar[str] = "atb"
+    tilted: ClassVar[bool] = True
     promises: ClassVar[Promises] = Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor")
 
     def _of_cuts(self, sums, low, high):

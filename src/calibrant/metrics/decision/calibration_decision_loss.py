@@ -7,10 +7,14 @@ import numpy as np
 
 from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.decision_loss import decision_loss
+from calibrant.contracts.metric import Interval
 from calibrant.contracts.tags import Promises
-from calibrant.metrics.pair import PairMetric
+from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CalibrationDecisionLoss", "calibration_decision_loss"]
+
+#: With fewer rows for each distinct score no error is claimed for sure.
+ROWS_EACH = 10.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,8 +42,9 @@ class CalibrationDecisionLoss(PairMetric):
     -----
     Use it for scores of few distinct values (rounded, or of a table), to bound what any decision maker loses by trusting them: at most
     twice this number, for any payoffs in [0, 1]; it is at most twice the ECE of the distinct scores, and can be far smaller. Where most
-    scores are distinct each stands for its own outcome and the number says nothing: it warns of nothing, so use the soft-binned one. It
-    is no sum over rows, so it has no state. Not truthful: coarser scores have less noise in it.
+    scores are distinct each stands for its own outcome and the number says nothing: it warns of nothing, so use the soft-binned one, and
+    its interval begins at 0 below ten rows a score. It is no sum over rows, so it has no state. Not truthful: coarser scores have less
+    noise in it.
 
     References
     ----------
@@ -67,6 +72,13 @@ class CalibrationDecisionLoss(PairMetric):
         unique, index = np.unique(score, return_inverse=True)
         mass, hits = grouped_sums(index, len(unique), [hit], weight).T
         return min(decision_loss(unique, hits / mass, mass), 1.0)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        found = super()._interval(record, level, method, n_resamples, random_state)
+        distinct = len(np.unique(target_pair(record, self.target)[0]))
+        if found.method != "debiased" or found.n >= ROWS_EACH * distinct:
+            return found
+        return Interval.holding(found.value, (0.0, found.high), level, found.method, found.n, found.plain)
 
 
 calibration_decision_loss: CalibrationDecisionLoss = CalibrationDecisionLoss()

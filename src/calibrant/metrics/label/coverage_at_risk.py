@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant._kernels.intervals import rate_interval
 from calibrant._kernels.risk_coverage import risk_coverage
-from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["CoverageAtRisk", "coverage_at_risk"]
@@ -28,7 +29,8 @@ class CoverageAtRisk(WholeMetric):
 
     Notes
     -----
-    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on new data expect some more risk. Rows of
+    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on new data expect some more risk,
+    which the lower end of the interval allows for. Rows of
     equal confidence are kept or left together.
 
     Examples
@@ -54,6 +56,18 @@ class CoverageAtRisk(WholeMetric):
     def _check(self):
         if not 0.0 <= self.risk <= 1.0:
             raise InputError(f"risk must be in [0, 1]; got {self.risk!r}.")
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        found = super()._interval(record, level, method, n_resamples, random_state)
+        if method != "auto":
+            return found
+        # What is kept for sure, and what may be kept, by the interval of the risk among the rows above each confidence.
+        _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
+        least, most = rate_interval(wrong, covered, level)
+        sure, may = (np.max(covered, where=ends <= self.risk, initial=0.0) / covered[-1] for ends in (most, least))
+        # One row more may have to be left out of all.
+        low = min(found.low, sure, found.n / (found.n + 1.0))
+        return Interval.holding(found.value, (low, max(found.high, may)), level, "bootstrap", found.n)
 
     def _value(self, record):
         _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
