@@ -93,3 +93,16 @@ def test_what_is_refused(run, log, tmp_path):
     (tmp_path / "bars.csv").write_text("mean,std,y\n0.0,1.0,0.5\n")
     assert "forecasts of a number" in run("decide", "bars.csv", "--force", code=2).output
     assert "forecasts of a number" in run("apply", "rule.calibrant", "bars.csv", "-o", "o.csv", code=1).output
+
+
+def test_sets(run, log, tmp_path):
+    P, y = log
+    said = run("decide", "log.csv", "--sets", "--level", "0.8").output
+    sets = cb.ConformalSets(level=0.8).fit(P, y)
+    assert str(sets.guarantee_) in " ".join(said.split())
+    run("apply", "rule.calibrant", "log.csv", "-o", "out.csv")
+    header, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines())
+    assert header[-1] == "set"
+    names = np.array(["cat", "dog", "eel"])
+    assert [row[-1] for row in rows] == ["|".join(names[one]) for one in sets.predict_set(P)]
+    assert "exclude each other" in run("decide", "log.csv", "--sets", "--score", "p_cat", "--force", code=2).output

@@ -14,7 +14,10 @@ __all__ = ["RULES", "rule_columns"]
 RULES: dict[type, tuple[str, str, str]] = {
     calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
     calibrant.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
+    calibrant.ConformalSets: ("set", "predict_set", ""),
 }
+#: Between the labels of a set in a column of text.
+SEPARATOR = "|"
 
 
 def rule_columns(rule: Any, data: Any) -> dict[str, np.ndarray]:
@@ -29,4 +32,7 @@ def rule_columns(rule: Any, data: Any) -> dict[str, np.ndarray]:
         )
         raise InputError(f"the saved {type(rule).__name__} was fitted on {fitted_on}; {remedy}.")
     found = getattr(rule, of_scores)(data.values) if scores else getattr(rule, of_predictions)(arranged(data, rule)["P"])
+    if name == "set" and data.source.kind not in ("npy", "npz"):
+        texts = [SEPARATOR.join(str(label) for label in rule.classes_[row].tolist()) for row in found]
+        found = np.array(texts, dtype=object)
     return {"values" if data.source.kind == "npy" else name: found}

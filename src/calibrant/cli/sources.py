@@ -162,7 +162,8 @@ class CsvSource(_Source):
 
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The columns given take the place of their namesakes; the others stay letter by letter."""
-        content = replaced(self.content, {name: map(repr, values.tolist()) for name, values in columns.items()}, renamed)
+        texts = {name: [v if isinstance(v, str) else repr(v) for v in values.tolist()] for name, values in columns.items()}
+        content = replaced(self.content, texts, renamed)
         with open(path, "w", newline="", encoding=self.encoding) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(content)

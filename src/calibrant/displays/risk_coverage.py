@@ -1,6 +1,6 @@
 """The risk-coverage curve: how wrong the answers kept are, for each share kept."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from numpy.typing import ArrayLike
 
@@ -40,7 +40,8 @@ class RiskCoverageDisplay:
 
     Notes
     -----
-    It falls to the left where the confidence tells right from wrong, and is flat where it tells nothing, calibrated or not.
+    It falls to the left where the confidence tells right from wrong, and is flat where it tells nothing, calibrated or not. To choose a
+    threshold by looking, draw ``band="simultaneous"``: where its upper end is below a risk, that risk is kept, wherever one looks.
 
     Examples
     --------
@@ -60,11 +61,12 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: "Axes | None" = None,
+        cls, y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise",
+        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
+        ax: "Axes | None" = None,
     ) -> "RiskCoverageDisplay":  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.risk_coverage_curve`, a title and the axes to draw on."""
-        curve = risk_coverage_curve(y_true, P, level=level, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        curve = risk_coverage_curve(y_true, P, level=level, band=band, sample_weight=sample_weight, classes=classes, inputs=inputs)
         return cls(curve, name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:

@@ -1,6 +1,7 @@
 """The risk-coverage curve: how wrong the most confident predictions are, for each share kept."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,9 +9,12 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import intervals
 from calibrant._kernels.clusters import ranked_worth
 from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.simultaneous_risk import simultaneous_limits
+from calibrant._support.options import require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
 from calibrant.groups import clustered
 from calibrant.predictions import Inputs, Predictions
 
@@ -28,8 +32,16 @@ class RiskCoverageCurve(Record):
     high: np.ndarray
 
 
-def _of(record: Predictions, *, level: float = 0.95) -> RiskCoverageCurve:
+def _of(
+    record: Predictions, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise"
+) -> RiskCoverageCurve:  # fmt: skip
+    require_option("band", band, ("pointwise", "simultaneous"))
     found, worth = risk_coverage(record.confidence, record.correct, record.weights), 1.0
+    if band == "simultaneous":
+        if record.cluster is not None:
+            raise InputError('band="simultaneous" counts rows; got clusters; leave out cluster, or take band="pointwise".')
+        confidence, covered, wrong = found
+        return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, *simultaneous_limits(covered, wrong, level))
     if record.cluster is not None:
         worth = ranked_worth(record.confidence, 1.0 - record.correct, record.weights, record.cluster, level)
     return risk_curve(*found, level, worth)
@@ -48,8 +60,9 @@ def risk_curve(
 
 @on_record(_of)
 def risk_coverage_curve(
-    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise",
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
 ) -> RiskCoverageCurve:  # fmt: skip
     """Share of wrong predictions among those of at least each confidence.
 
@@ -58,7 +71,12 @@ def risk_coverage_curve(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     level : float, default 0.95
-        Of the Wilson interval of each risk (each point by itself).
+        Of the interval of each risk, or of all together.
+    band : {"pointwise", "simultaneous"}, default "pointwise"
+        Wilson's interval of each risk by itself; or limits that hold the risks of new rows at all thresholds at once, exact where rows
+        are independent and those of lower confidence are wrong no less often.
+
+        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
@@ -88,4 +106,4 @@ def risk_coverage_curve(
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
-    return _of(record, level=level)
+    return _of(record, level=level, band=band)
