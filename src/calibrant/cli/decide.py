@@ -50,6 +50,8 @@ def decide(
       calibrant apply rule.calibrant new.csv -o decided.csv
     """
     refuse_existing(output, force, file)
+    if score is not None and sets:
+        raise click.UsageError("--sets and --score exclude each other: sets are made of class probabilities.")
     if score is not None:
         columns = replace(columns, risk=score, inputs="score")
     data: Any = read_file(file, columns)
@@ -57,8 +59,6 @@ def decide(
         raise click.UsageError(f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among classes.")
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     if sets:
-        if score is not None:
-            raise click.UsageError("--sets and --score exclude each other: sets are made of class probabilities.")
         _of_sets(data, level, options).save(output, overwrite=force)
         say(str(output))
         return

@@ -20,6 +20,7 @@ from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import Confidence, confidence, latent, signals
+from calibrant.reporting.promises import Promises, promises
 from calibrant.reporting.quality import quality
 from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums, worth_of
 from calibrant.reporting.states import Seen
@@ -147,6 +148,7 @@ class Sections:
     confidence: Confidence | None
     signals: list[SignalAccuracy]
     latent: dict[str, Any] | None
+    promises: Promises | None
 
 
 def _bound(seen, n_bins):
@@ -167,7 +169,7 @@ def _sections(found, asked, used):
         classes=Classes("before" if shown is before else "after", shown.table), class_curves=curves.of_classes(shown, level),
         regions=by_region(shown.regions, confidence_gaps(shown.region_sums, level, worth)),
         confidence=confidence(used, before.rows, found.evaluation), signals=signals(used, before.rows, level, seed),
-        latent=latent(used, before.rows, level),
+        latent=latent(used, before.rows, level), promises=promises(before.rows),
     )  # fmt: skip
 
 

@@ -49,7 +49,18 @@ def _of_classes(summary):
         rows = summary[key]["rows"] if key == "classes" else summary[key]
         if rows:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title, name))]
-    return parts + _over_time(summary["drift"])
+    return parts + _over_time(summary["drift"]) + _promised(summary["promises"])
+
+
+def _promised(said):
+    if said is None:
+        return []
+    rows = [[f"{row['risk']:.0%}", "–" if row["share"] is None else f"{row['share']:.1%}", _text(row["note"])] for row in said["accepted"]]
+    found = ["## What can I promise?", _table(("At most wrong", "Can be accepted", "Certificate"), rows)]
+    if said["sets"] is not None:
+        held = f"Sets of classes that hold the true one for {said['sets']['level']:.0%} of new rows have"
+        found.append(f"{held} {said['sets']['size']:.2f} classes on average.")
+    return found
 
 
 def _of_event(summary):

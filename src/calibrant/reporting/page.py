@@ -10,7 +10,7 @@ __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
     "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "over_time.html", "classes.html",
-    "confusion.html", "choice.html", "method.html",
+    "confusion.html", "promises.html", "choice.html", "method.html",
 )  # fmt: skip
 NOTES = (
     "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal "

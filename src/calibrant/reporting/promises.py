@@ -1,0 +1,73 @@
+"""What the model's own confidences can promise: how many answers can be accepted at a stated risk, and how large sets of classes are."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.selective_classifier import SelectiveClassifier
+from calibrant.errors import InputError
+from calibrant.predictions import Predictions
+
+__all__ = ["Accepted", "PromisedSets", "Promises", "promises"]
+
+RISKS = (0.01, 0.05, 0.1)
+CONFIDENCE, LEVEL = 0.95, 0.9
+#: Rows times classes up to which sets are made, and how many rows carry them at least.
+MOST_ENTRIES, FEWEST = 5e7, 20
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """At one risk: the share of rows whose answers can be accepted, above which confidence; or None, and why in a sentence."""
+
+    risk: float
+    share: float | None
+    threshold: float | None
+    note: str
+
+
+@dataclass(frozen=True)
+class PromisedSets:
+    """Conformal sets of these rows: how many classes they hold on average, and what share of them one alone."""
+
+    level: float
+    size: float
+    alone: float
+
+
+@dataclass(frozen=True)
+class Promises:
+    """Each line is a promise of its own: that all hold at once is less sure."""
+
+    confidence: float
+    n: float
+    unit: Literal["rows", "clusters"]
+    accepted: list[Accepted]
+    sets: PromisedSets | None
+
+
+def promises(record: Predictions) -> Promises | None:
+    """Those of rows with labels, by the predictions as they came, before any calibrator; None where weights are not whole rows."""
+    if np.abs(record.weights - np.rint(record.weights)).max() > 1e-9:
+        return None
+    n = float(record.weights.sum()) if record.cluster is None else float(len(np.unique(record.cluster)))
+    unit: Literal["rows", "clusters"] = "rows" if record.cluster is None else "clusters"
+    return Promises(CONFIDENCE, n, unit, [_accepted(record, risk) for risk in RISKS], _sets(record))
+
+
+def _accepted(record: Predictions, risk: float) -> Accepted:
+    rule = SelectiveClassifier(risk, CONFIDENCE)
+    try:
+        rule.fit_scores(record.confidence, 1.0 - record.correct, cluster=record.cluster, sample_weight=record.weight)
+    except InputError as error:
+        return Accepted(risk, None, None, str(error))
+    return Accepted(risk, rule.certificate_.share, rule.threshold_, str(rule.certificate_))
+
+
+def _sets(record: Predictions) -> PromisedSets | None:
+    if len(record) < FEWEST or record.values.size > MOST_ENTRIES:
+        return None
+    sizes = ConformalSets(level=LEVEL).fit_record(record).set_record(record).sum(axis=1)
+    return PromisedSets(LEVEL, float(np.average(sizes, weights=record.weights)), float(np.average(sizes == 1, weights=record.weights)))
