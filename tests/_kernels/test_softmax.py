@@ -64,3 +64,15 @@ def test_inputs_are_not_written_to():
     kernel.softmax(P)
     kernel.share_rest(P, np.array([0]), np.array([0.9]))
     assert P.tobytes() == before
+
+
+def test_many_entries_are_mixed_in_blocks_as_few_are(monkeypatch):
+    logits = np.random.default_rng(0).normal(size=(300, 40)).astype(np.float32) * 5
+    whole = kernel.log_softmax_mixed(logits, 0.01, 1.7)
+    np.testing.assert_allclose(np.exp(whole), 0.99 * kernel.softmax(logits * 1.7) + 0.01 / 40, rtol=1e-6)
+    monkeypatch.setattr(kernel, "SINGLE_ENTRIES", 1_000)
+    monkeypatch.setattr(kernel, "BLOCK_ENTRIES", 4_000)
+    blocked = kernel.log_softmax_mixed(logits, 0.01, 1.7)
+    assert blocked.dtype == np.float32
+    np.testing.assert_allclose(blocked, whole, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(kernel.log_softmax_mixed(logits.astype(np.float64), 0.01, 1.7), whole, atol=1e-5)

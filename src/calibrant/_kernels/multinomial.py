@@ -48,9 +48,15 @@ def vector_objective(z, labels, weight, ridge, centre):
     P = np.empty_like(z, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
 
     def block(theta, rows):
-        loss, probabilities, residual = _softmax_residual(vector_logits(theta, z[rows]), labels[rows], weight[rows])
-        P[rows] = probabilities
-        return loss, np.stack([(residual * z[rows]).sum(axis=0), residual.sum(axis=0)]).astype(np.float64)
+        own, x = labels[rows], z[rows]
+        loss, p = _softmax_loss(vector_logits(theta, x), own, weight[rows])
+        P[rows] = p
+        share = weight[rows].astype(p.dtype)
+        level = share @ p
+        p *= x
+        said = np.stack([share @ p, level]).astype(np.float64)
+        true = [np.bincount(own, w, z.shape[1]) for w in (share * x[np.arange(len(x)), own], share)]
+        return loss, said - true
 
     def evaluate(theta):
         value, gradient = _total(map_blocks(lambda rows: block(theta, rows), blocks))
@@ -95,16 +101,22 @@ def matrix_objective(z, labels, weight, ridge, centre):
 
 def _softmax_residual(logits, labels, weight):
     """(summed loss, softmax, weighted softmax - indicator) of one block; overwrites ``logits``."""
-    rows = np.arange(len(logits))
+    loss, probabilities = _softmax_loss(logits, labels, weight)
     share = weight.astype(logits.dtype)
+    residual = probabilities * share[:, None]
+    residual[np.arange(len(logits)), labels] -= share
+    return loss, probabilities, residual
+
+
+def _softmax_loss(logits, labels, weight):
+    """(summed loss, softmax) of one block; overwrites ``logits``."""
+    rows = np.arange(len(logits))
     logits -= logits.max(axis=1, keepdims=True)
     own = logits[rows, labels].astype(np.float64)
     np.exp(logits, out=logits)
     total = logits.sum(axis=1)
     logits /= total[:, None]
-    residual = logits * share[:, None]
-    residual[rows, labels] -= share
-    return float(weight @ (np.log(total.astype(np.float64)) - own)), logits, residual
+    return float(weight @ (np.log(total.astype(np.float64)) - own)), logits
 
 
 def _total(parts):

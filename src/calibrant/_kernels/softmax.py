@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.threads import map_blocks, row_blocks
+
 __all__ = [
     "bounded_logits",
     "by_class",
@@ -24,6 +26,7 @@ DEEPEST_LOGIT = 1e15
 FEW_CLASSES = 32
 #: From here on float32 logits are worked on in float32: the rounding of so many entries averages out.
 SINGLE_ENTRIES = 2_000_000
+BLOCK_ENTRIES = 65_536
 
 
 def by_class(values):
@@ -69,10 +72,22 @@ def working_dtype(logits):
     return np.float32 if logits.dtype == np.float32 and logits.size >= SINGLE_ENTRIES else np.float64
 
 
-def log_softmax_mixed(logits, share):
-    """Log of (1 - share) softmax(logits) + share / K, (n, K) -> (n, K): no entry is below log(share / K)."""
-    logits = by_class(logits)
-    out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=working_dtype(logits))
+def log_softmax_mixed(logits, share, beta=1.0):
+    """Log of (1 - share) softmax(beta logits) + share / K, (n, K) -> (n, K): no entry is below log(share / K)."""
+    if logits.size < SINGLE_ENTRIES:
+        return _mixed(by_class(logits * beta), share)
+    # In blocks that stay in the cache: passes over so many entries wait for the memory.
+    out = np.empty(logits.shape, dtype=working_dtype(logits))
+
+    def block(rows):
+        out[rows] = _mixed(logits[rows] * out.dtype.type(beta), share, out.dtype)
+
+    map_blocks(block, row_blocks(len(logits), max(BLOCK_ENTRIES // logits.shape[1], 1)))
+    return out
+
+
+def _mixed(logits, share, dtype=np.float64):
+    out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=dtype)
     np.exp(out, out=out)
     out *= (1.0 - share) / out.sum(axis=-1, keepdims=True)
     out += share / out.shape[1]

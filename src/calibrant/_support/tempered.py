@@ -19,7 +19,7 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
     mixing = 1.0 / (float(record.weights.sum()) + 1.0)
     if "tempered" in record.derived:
         return record.derived["tempered"], 1.0 / beta, mixing
-    z = log_softmax_mixed(record.logits * beta, mixing)
+    z = log_softmax_mixed(record.logits, mixing, beta)
     if record.memory is not None and not record.memory.get("exact"):
         if z.shape[1] * (z.shape[1] + 1) > DENSE_MATRIX:
             z = z.astype(np.float32, copy=False)

@@ -118,7 +118,7 @@ class DirichletCalibration(Calibrator):
     def _scores(self, record):
         if not self.mixing_:
             return record.log_probabilities * (1.0 / self.temperature_)
-        return log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        return log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
 
     def _predict_proba(self, record):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))

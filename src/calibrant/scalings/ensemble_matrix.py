@@ -135,7 +135,7 @@ class EnsembleMatrixScaling(Calibrator):
         return replace(record, values=values, kind="probability", memory=record.memory_of("ordered"))
 
     def _predict_proba(self, record):
-        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), _with_probabilities(z)))
         return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))
 

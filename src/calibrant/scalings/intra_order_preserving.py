@@ -113,7 +113,7 @@ class IntraOrderPreserving(Calibrator):
         return record.derived["slope rows"]
 
     def _predict_proba(self, record):
-        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(order_preserving_logits(self.slopes_, KNOTS, z))
 
     def _expression(self, record):

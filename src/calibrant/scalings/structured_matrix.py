@@ -105,7 +105,7 @@ class StructuredMatrixScaling(Calibrator):
         return self.ridge / n * ridge
 
     def _predict_proba(self, record):
-        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
     def _expression(self, record):

@@ -95,7 +95,7 @@ class StructuredVectorScaling(Calibrator):
         warn_unless_converged("structured vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
     def _predict_proba(self, record):
-        z = log_softmax_mixed(record.logits * (1.0 / self.temperature_), self.mixing_)
+        z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), z))
 
     def _expression(self, record):

@@ -20,7 +20,7 @@ def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
 
     Alike is by the distance of the probabilities; equal rows, which repetition makes, are passed over.
     """
-    P, labels = record.probabilities, np.asarray(record.labels)
+    labels = np.asarray(record.labels)
     order = np.argsort(labels, kind="stable")
     starts, ends = (np.searchsorted(labels[order], labels, side=side) for side in ("left", "right"))
     place = np.empty(len(order), dtype=np.intp)
@@ -30,7 +30,9 @@ def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
     for i in range(0, len(order), max(1, len(order) // MOST_LOOKS)):
         near = np.arange(max(starts[i], place[i] - REACH), min(ends[i], place[i] + REACH + 1))
         near = near[near != place[i]]
-        far = np.square(P[order[near]] - P[i]).sum(axis=1)
+        # Of these rows only: all rows' probabilities of a thousand classes are much to hold for a glance.
+        P = record.take(np.append(order[near], i)).probabilities
+        far = np.square(P[:-1] - P[-1]).sum(axis=1)
         near, far = near[far > 0.0], far[far > 0.0]
         if len(near) < 4:
             continue
