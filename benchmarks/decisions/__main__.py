@@ -1,8 +1,12 @@
-"""Everything on decisions: ``python -m benchmarks.decisions``."""
+"""Everything on decisions: ``python -m benchmarks.decisions [sets|thresholds] [options of that part]``; without a part, both."""
 
 import sys
 
-from benchmarks.decisions import thresholds
+from benchmarks.decisions import sets, thresholds
+
+PARTS = {"sets": sets.main, "thresholds": thresholds.main}
 
 if __name__ == "__main__":
-    sys.exit(thresholds.main())
+    if sys.argv[1:] and sys.argv[1] in PARTS:
+        sys.exit(PARTS[sys.argv[1]](sys.argv[2:]))
+    sys.exit(max([main([]) for main in PARTS.values()]))

@@ -1,7 +1,7 @@
 """The peers' sets, run by the Python of an environment that has them: prints one line of JSON a method and case.
 
-Run: PYTHON benchmarks/decisions/set_peers.py LEVEL SEEDS CASE...; a case is "anchor" or a network of ``set_cases``. Of each library whatever
-is installed. TorchCP is imported without its parts for graphs and training, which need more libraries.
+Run: PYTHON benchmarks/decisions/set_peers.py LEVEL SEEDS CASE...; a case is "anchor" or a network of ``set_cases``. What is not installed
+is said and left out. TorchCP is imported without its parts for graphs and training, which need more libraries.
 """
 
 import contextlib

@@ -3,7 +3,8 @@
 Run: python -m benchmarks.decisions.sets [--peers PYTHON] [--seeds 20] [--splits 3]
 PYTHON is the interpreter of an environment with the peers. First a simulation of 10,000 rows to calibrate on, 10,000 to test on and 100
 classes; then stored networks' outputs in random halves (CALIBRANT_DATA), with and without a calibrator before the score. Exits 1 where our
-coverage in the simulation is not 90 ± .5 %, or sizes and times are not what was asked for.
+coverage in the simulation is not 90 ± .5 %, where our randomised APS has sets more than .02 larger than the textbook's in the same run (the
+simulation that 8.45 labels against 8.43 were asked of is lost; this one is near it), or where times are not what was asked for.
 """
 
 import argparse
@@ -20,8 +21,8 @@ from benchmarks.decisions.set_cases import NETWORKS, anchor, network
 import calibrant as cb
 
 LEVEL = 0.9
-#: What was asked for: the largest mean size of randomised APS in the simulation, and CPU seconds of fit and predict.
-MOST_APS, MOST_SECONDS = 8.45, 0.05
+#: What was asked for: by how much sets of randomised APS may be larger than the textbook's, and CPU seconds of fit and predict.
+MORE_LABELS, MOST_SECONDS = 0.02, 0.05
 SCORES = {
     "LAC": ("lac", {}), "APS": ("aps", {}), "APS not randomised": ("aps", {"randomised": False}), "RAPS (chosen)": ("raps", {}),
     "margin": ("margin", {}), "top k": ("top_k", {}),
@@ -34,6 +35,22 @@ def judged(case, score, options, calibrator=None):
     P, y, Q, truth = case
     start = time.process_time()
     sets = cb.ConformalSets(score, LEVEL, calibrator=calibrator, **options).fit(P, y).predict_set(Q)
+    seconds = time.process_time() - start
+    return {"coverage": sets[np.arange(len(truth)), truth].mean(), "size": sets.sum(axis=1).mean(), "seconds": seconds}
+
+
+def textbook(case, seed):
+    """Randomised APS as it is written down: ranks by sorting, and a draw for each row."""
+    P, y, Q, truth = case
+    rng = np.random.default_rng(seed)
+    start = time.process_time()
+    scores = []
+    for said in (P, Q):
+        order = np.argsort(-said, axis=1)
+        total = np.take_along_axis(np.take_along_axis(said, order, axis=1).cumsum(axis=1), order.argsort(axis=1), axis=1)
+        scores.append(total - said + rng.random(len(said))[:, None] * said)
+    own = np.sort(scores[0][np.arange(len(y)), y])
+    sets = scores[1] <= own[int(np.ceil((len(y) + 1) * LEVEL - 1e-9)) - 1]
     seconds = time.process_time() - start
     return {"coverage": sets[np.arange(len(truth)), truth].mean(), "size": sets.sum(axis=1).mean(), "seconds": seconds}
 
@@ -70,6 +87,7 @@ def main(arguments=None) -> int:
     parser.add_argument("--splits", type=int, default=3, help="of each network's rows")
     given = parser.parse_args(arguments)
     rows = [{"method": name, **judged(anchor(seed), *how)} for seed in range(given.seeds) for name, how in SCORES.items()]
+    rows += [{"method": "APS of the textbook", **textbook(anchor(seed), seed)} for seed in range(given.seeds)]
     peers = of_peers(given.peers, min(5, given.seeds), ["anchor"]) if given.peers else []
     found = table("Simulation, 10,000 + 10,000 rows of 100 classes", [*rows, *peers])
     for name in NETWORKS:
@@ -82,7 +100,8 @@ def main(arguments=None) -> int:
             table(name, [*rows, *(of_peers(given.peers, given.splits, [name]) if given.peers else [])])
     asked = {
         "coverage of 90 ± .5 %": all(abs(found[name][0] - LEVEL) <= 0.005 for name in SCORES if name != "top k"),
-        f"APS of at most {MOST_APS} labels": found["APS"][1] <= MOST_APS, "LAC smaller than APS": found["LAC"][1] < found["APS"][1],
+        f"APS at most {MORE_LABELS} labels larger than the textbook's": found["APS"][1] <= found["APS of the textbook"][1] + MORE_LABELS,
+        "LAC smaller than APS": found["LAC"][1] < found["APS"][1],
         f"at most {MOST_SECONDS} CPU s (LAC, APS)": max(found["LAC"][2], found["APS"][2]) <= MOST_SECONDS,
     }  # fmt: skip
     print("\n" + "\n".join(f"{'reached' if held else 'MISSED'}: {what}" for what, held in asked.items()))

@@ -25,7 +25,7 @@ from calibrant.predictions import Predictions
 __all__ = ["SetRows", "counted", "fitted", "n_units", "require_options"]
 
 #: Rows that a penalty is chosen on, at most.
-CHOSEN_ON = 10_000
+CHOSEN_ON = 5_000
 
 
 @dataclass(frozen=True)

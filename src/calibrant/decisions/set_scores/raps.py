@@ -12,6 +12,8 @@ __all__ = ["Raps", "chosen_raps"]
 
 #: Penalties tried; 0 is no penalty at all.
 PENALTIES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+#: Numbers of free ranks tried, beside the one that follows from the level.
+FREE = (1, 2, 5)
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,20 @@ class Raps:
 
 
 def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float) -> Raps:
-    """The penalty of the smallest mean set on these rows, free up to the rank that the share ``level`` of their labels has at most."""
-    rank = mass_of_labels(on_grid(P), labels)[2]
+    """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them the rank of a share ``level`` of labels."""
+    P = on_grid(P)
+    above, tied, rank = mass_of_labels(P, labels)
     mass: np.ndarray = np.cumsum(np.bincount(rank, weights=weight))
-    free = int(np.count_nonzero(mass < level * mass[-1] * (1.0 - 1e-12)))
-    tried = [Raps(penalty, free) for penalty in PENALTIES]
-    return tried[int(np.argmin([_mean_size(score, P, labels, weight, u, level) for score in tried]))]
+    usual = int(np.count_nonzero(mass < level * mass[-1] * (1.0 - 1e-12)))
+    own, place = above + u * tied, np.arange(1, P.shape[1] + 1)
+    ranked = np.sort(P, axis=1)[:, ::-1]
+    total: np.ndarray = np.cumsum(ranked, axis=1)
+    every = total - ranked + u[:, None] * ranked
 
+    def mean_size(score: Raps) -> float:
+        found = own + score.penalty * np.maximum(rank - score.free, 0)
+        order = np.argsort(found, kind="stable")
+        limit = order_statistic(found[order], np.cumsum(weight[order]), level)
+        return float(weight @ np.count_nonzero(every <= limit - score.penalty * np.maximum(place - score.free, 0), axis=1))
 
-def _mean_size(score: Raps, P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float) -> float:
-    own = score.of_labels(P, labels, u)
-    order = np.argsort(own, kind="stable")
-    limit = order_statistic(own[order], np.cumsum(weight[order]), level)
-    return float(weight @ np.count_nonzero(score.within(P, u, np.full((1, 1), limit)), axis=1))
+    return min((Raps(penalty, free) for penalty in PENALTIES for free in sorted({*FREE, usual})), key=mean_size)
