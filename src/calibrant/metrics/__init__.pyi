@@ -22,12 +22,14 @@ from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_c
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
+from calibrant.metrics.decision.accepted_share import accepted_share as accepted_share
 from calibrant.metrics.decision.average_two_bin_calibration_error import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )
 from calibrant.metrics.decision.calibration_decision_loss import calibration_decision_loss as calibration_decision_loss
 from calibrant.metrics.decision.conditional_coverage_gap import conditional_coverage_gap as conditional_coverage_gap
 from calibrant.metrics.decision.cutoff_calibration_error import cutoff_calibration_error as cutoff_calibration_error
+from calibrant.metrics.decision.selective_risk import selective_risk as selective_risk
 from calibrant.metrics.decision.set_coverage import set_coverage as set_coverage
 from calibrant.metrics.decision.set_coverage_by import set_coverage_by as set_coverage_by
 from calibrant.metrics.decision.set_sizes import SetSizes as SetSizes
