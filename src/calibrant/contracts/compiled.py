@@ -9,6 +9,7 @@ from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_probabilities
 from calibrant.contracts.expression import Expression
+from calibrant.contracts.row_function import row_function
 
 __all__ = ["Compiled"]
 
@@ -160,6 +161,7 @@ class Compiled:
         self.result_width: int = expression.width
         self._given: int = next(j for j, node in enumerate(nodes) if node.op == "input")
         self._values: list[Any] = [node.constants["values"][None, :] if node.op == "constant" else None for node in nodes]
+        self._row: Any = row_function(expression)
         self._steps: list[tuple[int, Function, tuple[int, ...]]] = [
             (j, _function(node), tuple(place[id(x)] for x in node.of)) for j, node in enumerate(nodes) if node.of
         ]
@@ -169,17 +171,29 @@ class Compiled:
         given = np.asarray(P, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != self.width:
             raise ValueError(f"P must have shape (n, {self.width}); got {given.shape}.")
+        alone = len(given) == 1 and self._row is not None
+        result = self._alone(given) if alone else self._together(given)
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+    def _alone(self, given: np.ndarray) -> np.ndarray:
+        try:
+            return np.array([self._row(*given[0].tolist())])
+        except (ValueError, OverflowError, ZeroDivisionError):
+            # Where floats raise, arrays have an answer.
+            return self._together(given)
+
+    def _together(self, given: np.ndarray) -> np.ndarray:
         values = self._values.copy()
         values[self._given] = given
         for place, function, operands in self._steps:
             values[place] = function(*[values[j] for j in operands])
         result = values[-1]
         if len(result) != len(given):
-            result = np.broadcast_to(result, (len(given), self.result_width)).copy()
-        if out is None:
-            return result
-        out[...] = result
-        return out
+            return np.broadcast_to(result, (len(given), self.result_width)).copy()
+        return result
 
 
 def _function(node: Expression) -> Function:
