@@ -59,12 +59,12 @@ class Raps:
 
 def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float) -> Raps:
     """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them the rank of a share ``level`` of labels."""
-    P = on_grid(P)
-    above, tied, rank = mass_of_labels(P, labels)
+    exact = on_grid(P)
+    above, tied, rank = mass_of_labels(exact, labels)
     mass: np.ndarray = np.cumsum(np.bincount(rank, weights=weight))
     usual = int(np.count_nonzero(mass < level * mass[-1] * (1.0 - 1e-12)))
-    own, place = above + u * tied, np.arange(1, P.shape[1] + 1)
-    ranked = np.sort(P, axis=1)[:, ::-1]
+    own, ranked = above + u * tied, np.sort(exact, axis=1)[:, ::-1]
+    place = np.asarray(range(1, P.shape[1] + 1))
     total: np.ndarray = np.cumsum(ranked, axis=1)
     every = total - ranked + u[:, None] * ranked
 
