@@ -76,7 +76,7 @@ arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for scikit-learn, 
 	nice $(PEERS)/bin/python -m benchmarks.arena --peers $(ARENA_ARGS)
 	$(BIN)/python -m benchmarks.arena --report $(ARENA_ARGS)
 
-regression-arena: $(VENV)/.package ## our calibrators of error bars on five UCI sets, resumable; ARENA_ARGS="--report --docs docs"
+regression-arena: $(VENV)/.package ## our calibrators of error bars on the sets set aside, resumable; ARENA_ARGS="--part choose"
 	nice $(BIN)/python -m benchmarks.regression_arena $(ARENA_ARGS)
 
 regression-arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for uncertainty-toolbox, netcal, MAPIE, after ours; then the tables

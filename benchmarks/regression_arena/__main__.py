@@ -12,8 +12,9 @@ def options():
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.regression_arena", description="Calibrators of error bars against each other and against doing nothing."
     )
-    parser.add_argument("--seeds", type=int, default=5, help="permutations of the rows (5)")
-    parser.add_argument("--data", nargs="+", choices=cases.SETS, default=cases.SETS, help="these sets only")
+    parser.add_argument("--part", choices=cases.PARTS, default="aside", help="UCI; the sets to choose by; those set aside (aside)")
+    parser.add_argument("--seeds", type=int, help="permutations of the rows (5 of uci, else 1)")
+    parser.add_argument("--data", nargs="+", metavar="SET", help="these sets only")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")
     parser.add_argument("--peers", action="store_true", help="run the peers that this environment has, after ours are done")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the results are kept")
@@ -27,7 +28,7 @@ def options():
 def main():
     """Race, then report."""
     chosen = options()
-    runs = cases.grid(chosen.seeds, chosen.data)
+    runs = cases.runs_of(chosen.part, chosen.seeds, chosen.data)
     if not chosen.report:
         race(runs, "peers" if chosen.peers else "calibrant", chosen.methods, chosen.results, chosen.jobs, chosen.again)
     if not chosen.peers:

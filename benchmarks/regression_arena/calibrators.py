@@ -2,12 +2,13 @@
 
 import inspect
 
+import numpy as np
 from benchmarks.arena.calibrators import Method, code_of
 from benchmarks.regression_arena import answers
 
 NOTHING = "ForecastIdentity"
 #: Entered once more with these options; everything else has its default settings.
-VARIANTS = {"ConformalIntervals": ({"score": "absolute"}, {"score": "quantile"})}
+VARIANTS = {"ConformalIntervals": ({"score": "absolute"}, {"score": "quantile", "levels": (0.5, 0.9, 0.99)})}
 
 
 class Ours:
@@ -27,7 +28,8 @@ class Ours:
     def answer(self, said):
         forecast = self.calibrator.predict(said.forecast())
         low, high = forecast.interval(answers.LEVEL)
-        answer = answers.Answer(low, high, forecast.mean, forecast.std)
+        others = np.array([forecast.interval(level) for level in answers.OTHERS])
+        answer = answers.Answer(low, high, forecast.mean, forecast.std, others=others)
         # Conformal intervals have no density, and where calibration rows are few no outer quantiles either.
         if not type(forecast).__name__.startswith("Conformal"):
             answer.quantiles, answer.log_density = forecast.quantile(answers.LEVELS), forecast.log_density(said.y)
@@ -44,7 +46,7 @@ def discovered():
         if not inspect.isclass(cls) or inspect.isabstract(cls) or not issubclass(cls, cb.RegressionCalibrator):
             continue
         for options in ({}, *VARIANTS.get(name, ())):
-            label = f"{name}({', '.join(map(str, options.values()))})" if options else name
+            label = f"{name}({next(iter(options.values()))})" if options else name
             methods.append(Method(label, _maker(cls, options), code=code_of(cls)))
     return methods
 

@@ -1,17 +1,22 @@
-"""The cases: every model on every UCI set, with the seeds of the permutation of rows. A set or a model is one line."""
+"""The cases: models on data sets, with the seeds of the permutation of rows and the rows to calibrate on. A set or a model is one line.
 
-import os
+Parts: "uci", every model on the five UCI sets that the arena began with; "choose" and "aside", two models on each of the sets of
+``number_sets``, by its name, at several numbers of rows to calibrate on. What is chosen is chosen on "choose"; "aside" is judged once.
+"""
+
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from benchmarks.regression_arena import models
+from benchmarks.arena.tabular import drawn
+from benchmarks.regression_arena import models, number_sets
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
-#: At most so many rows of a set, cut 60 / 20 / 20 into rows to train, to calibrate and to test.
+DATA = number_sets.DATA
+#: At most so many rows of a UCI set, cut 60 / 20 / 20 into rows to train, to calibrate and to test.
 ROWS, TO_TRAIN, TO_CALIBRATE = 3_000, 0.6, 0.2
+#: Elsewhere at most so many rows to train and to test, a quarter of the rows to test and to calibrate, and these numbers of the latter.
+MOST, SIZES = 1_000, (50, 200, 1_000)
 
-SETS = ("yacht", "energy", "concrete", "kin8nm", "power-plant")
+SETS = number_sets.UCI
 MODELS = {
     "networks": models.network_ensemble,
     "mean-variance": models.mean_variance_network,
@@ -21,11 +26,12 @@ MODELS = {
 }
 #: Says quantiles, where the others say mean and standard deviation.
 SAYS_QUANTILES = ("quantile-boosting",)
+PARTS = ("uci", "choose", "aside")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One (UCI set, model)."""
+    """One (data set, model)."""
 
     data: str
     model: str
@@ -37,28 +43,68 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """One case with one permutation of the rows: what every calibrator is fitted on and tested on."""
+    """One case with one permutation of the rows: what every calibrator is fitted on and tested on; ``size``: rows to calibrate on."""
 
     case: Case
     seed: int
+    size: int | None = None
 
     @property
     def name(self):
         """Folder-safe and unique."""
-        return f"{self.case.name}~{self.seed}"
+        return self.said if self.size is None else f"{self.said}~{self.size}"
+
+    @property
+    def said(self):
+        """Name of what the model said, which runs of several sizes share."""
+        return f"{self.case.name}~{self.seed}" if self.size is None else f"sized-{self.case.name}~{self.seed}"
 
 
 def grid(seeds=5, sets=SETS):
-    """All runs; seeds vary slowest, so that a race cut short has whole seeds first."""
+    """All runs on UCI sets; seeds vary slowest, so that a race cut short has whole seeds first."""
     return [Run(Case(data, model), seed) for seed in range(seeds) for data in sets for model in MODELS]
+
+
+def models_of(name):
+    """Two models by the set's name."""
+    return [list(MODELS)[(drawn(name, 1) + step) % len(MODELS)] for step in (0, 2)]
+
+
+def sized(aside, seeds=1, sets=None):
+    """All runs on one half of the sets, at every size that the rows allow."""
+    return [
+        Run(Case(data, model), seed, size)
+        for seed in range(seeds)
+        for data in number_sets.names()
+        if number_sets.set_aside(data) == aside and (sets is None or data in sets)
+        for model in models_of(data)
+        for size in SIZES
+        if len(number_sets.load(data)[1]) // 4 >= size
+    ]
+
+
+def runs_of(part, seeds=None, sets=None):
+    """The runs of a part."""
+    if part == "uci":
+        return grid(seeds or 5, sets or SETS)
+    return sized(part == "aside", seeds or 1, sets)
+
+
+def for_the_slow(run):
+    """Whether peers that take seconds a fit enter a run: 200 rows of a third of the sets, by their names; all of "uci"."""
+    return run.size is None or (run.size == 200 and drawn(run.case.data, 2) % 3 == 0)
 
 
 def rows_of(run):
     """(inputs, outcomes) of the rows to train, to calibrate and to test, standardised by the rows to train."""
-    with np.load(DATA / "uci" / f"{run.case.data}.npz", allow_pickle=False) as z:
-        X, y = z["X"].astype(np.float64), z["y"].astype(np.float64).reshape(len(z["X"]), -1)[:, 0]
-    order = np.random.default_rng(run.seed).permutation(len(y))[:ROWS]
-    parts = np.split(order, [int(TO_TRAIN * len(order)), int((TO_TRAIN + TO_CALIBRATE) * len(order))])
+    X, y = number_sets.load(run.case.data)
+    order = np.random.default_rng(run.seed).permutation(len(y))
+    if run.size is None:
+        order = order[:ROWS]
+        parts = np.split(order, [int(TO_TRAIN * len(order)), int((TO_TRAIN + TO_CALIBRATE) * len(order))])
+    else:
+        quarter = min(len(y) // 4, MOST)
+        parts = [order[2 * quarter :][:MOST], order[:quarter], order[quarter : 2 * quarter]]
     train = parts[0]
     scale = X[train].std(axis=0)
     X = (X - X[train].mean(axis=0)) / np.where(scale > 0.0, scale, 1.0)

@@ -9,11 +9,13 @@ from benchmarks.regression_arena.table import entered
 PAGE = """Regression arena
 ================
 
-Every calibrator of error bars that calibrant exports, and the peers, on the same runs. Written by
-``python -m benchmarks.regression_arena --report --docs docs`` from {runs} runs: five UCI sets (yacht, energy, concrete, kin8nm, power
-plant; at most 3,000 rows of each, cut 60 / 20 / 20 into rows to train, to calibrate and to test), five models and {seeds} seeds.
-``make regression-arena`` runs ours, ``make regression-arena-peers`` the peers in an environment of their own, after ours; both go on where
-they were stopped, and the models' predictions are kept.
+Every calibrator of error bars that calibrant exports, and the peers, on the same runs: {runs} runs on {sets} data sets, the half of those
+of ``benchmarks/regression_arena/number_sets.py`` that the hash of their names sets aside. They were judged once, after everything had been
+chosen on simulations and on the other half. The sets come from R's packages, scikit-learn and public data (300 rows up to 6,000 drawn of
+more); a quarter of the rows tests and a quarter calibrates, at most 1,000 each, and at most 1,000 of the others train. Two of five models
+on each set, by its name, and the first {sizes} rows to calibrate on. Written by ``python -m benchmarks.regression_arena --report --docs
+docs``; ``make regression-arena`` runs ours, ``make regression-arena-peers`` the peers in an environment of their own, after ours; both go
+on where they were stopped. ``--part choose`` is the other half, ``--part uci`` the five UCI sets that the arena began with.
 
 The models: an ensemble of five networks (their spread, and the error on the training rows), one network with a mean and a log variance
 (trained by the beta-NLL), a Gaussian process, a random forest (the spread over its trees), and gradient boosting of five quantiles.
@@ -37,8 +39,8 @@ How to read the tables:
 - *Fit*: median CPU time, on a shared machine. *Failed*: the method raised or gave what cannot be scored; it is then scored as
   N(mean, std) of the model.
 
-Every method has its default settings. The test sets are small (62 rows of yacht, 600 of kin8nm and power plant), and the runs of one case
-share rows, so small differences mean little: the intervals say how little.
+Every method has its default settings. The test sets are small (75 to 1,000 rows), and the runs of one case share rows, so small differences
+mean little: the intervals say how little. Peers that take seconds a fit entered 200 rows of a third of the sets.
 
 .. image:: _static/regression_arena_win_rates.png
    :alt: Win rates in CRPS and interval score of every method, for models that say mean and standard deviation and for models that
@@ -47,9 +49,11 @@ share rows, so small differences mean little: the intervals say how little.
 """
 
 
-def write(table, found, docs, folder, few=()):
-    """Write the page and its picture; ``few``: lines on the methods that are not in the tables."""
-    lines = [PAGE.format(runs=len(table.runs), seeds=len({run.seed for run in table.runs}))]
+def write(table, found, docs, folder, few=(), automatic=()):
+    """Write the page and its picture; ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice."""
+    sizes = ", ".join(f"{size:,}" for size in sorted({run.size for run in table.runs if run.size}))
+    lines = [PAGE.format(runs=len(table.runs), sets=len({run.case.data for run in table.runs}), sizes=sizes)]
+    lines += ["AutoRegressionCalibrator", "------------------------", "", "Over all runs:", "", *(f"- {line}" for line in automatic), ""]
     for line in few:
         lines += [line, ""]
     parts = report.sections(table)

@@ -7,7 +7,7 @@ import importlib
 
 import numpy as np
 from benchmarks.arena.calibrators import Method
-from benchmarks.regression_arena.answers import LEVEL, LEVELS, Answer, normal
+from benchmarks.regression_arena.answers import LEVEL, LEVELS, OTHERS, Answer, normal
 
 
 class Peer:
@@ -47,10 +47,11 @@ def _toolbox_quantiles():
 
     def answer(fitted, said):
         quantile, interval = fitted
-        bounds = interval(said.mean, said.std, LEVEL)
+        bounds, *others = (interval(said.mean, said.std, level) for level in (LEVEL, *OTHERS))
         quantiles = np.stack([quantile(said.mean, said.std, level) for level in LEVELS], axis=1)
         # Its outer quantiles are infinite: where they are, there is no CRPS to compute.
-        return Answer(bounds.lower, bounds.upper, quantiles=quantiles if np.isfinite(quantiles).all() else None)
+        others = np.array([[each.lower, each.upper] for each in others])
+        return Answer(bounds.lower, bounds.upper, quantiles=quantiles if np.isfinite(quantiles).all() else None, others=others)
 
     return Peer(fit, answer)
 
@@ -77,13 +78,15 @@ def _density(fitted, said):
     points, density, cdf = (np.asarray(part)[:, :, 0] for part in fitted.transform((said.mean, said.std)))
     mean, variance = (part.ravel() for part in cumulative_moments(points, cdf))
     rows = range(len(said.y))
-    at = np.concatenate([LEVELS, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL]])
+    ends = [0.5 + side * 0.5 * level for level in (LEVEL, *OTHERS) for side in (-1.0, 1.0)]
+    at = np.concatenate([LEVELS, ends])
     quantiles = np.array([np.interp(at, *_increasing(cdf[:, i], points[:, i])) for i in rows])
     of_y = np.array([np.interp(said.y[i], points[:, i], density[:, i], left=0.0, right=0.0) for i in rows])
     with np.errstate(divide="ignore"):
         # Its density is a numerical derivative of the CDF, a little below 0 in places.
         log_density = np.log(np.maximum(of_y, 0.0))
-    return Answer(quantiles[:, -2], quantiles[:, -1], mean, np.sqrt(variance), quantiles[:, :-2], log_density)
+    low, high, *others = quantiles[:, len(LEVELS) :].T
+    return Answer(low, high, mean, np.sqrt(variance), quantiles[:, : len(LEVELS)], log_density, np.reshape(others, (len(OTHERS), 2, -1)))
 
 
 def _increasing(cdf, points):

@@ -21,6 +21,10 @@ class Said:
     levels: np.ndarray | None = None
     values: np.ndarray | None = None
 
+    def first(self, n):
+        """The first n rows."""
+        return Said(self.mean[:n], self.std[:n], self.y[:n], self.levels, None if self.values is None else self.values[:n])
+
     def forecast(self):
         """The same as a forecast of calibrant."""
         import calibrant as cb
@@ -30,7 +34,7 @@ class Said:
 
 def load(run):
     """(rows to calibrate, rows to test) of a run, each a :class:`Said`."""
-    path = CACHE / f"{run.name}.npz"
+    path = CACHE / f"{run.said}.npz"
     if not path.exists():
         arrays = _predict(run)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +45,8 @@ def load(run):
     with np.load(path, allow_pickle=False) as z:
         arrays = {key: z[key] for key in z.files}
     keys = ("mean", "std", "y", "values") if "levels" in arrays else ("mean", "std", "y")
-    return tuple(Said(**{key: arrays[f"{key}_{part}"] for key in keys}, levels=arrays.get("levels")) for part in ("fit", "test"))
+    fit, test = (Said(**{key: arrays[f"{key}_{part}"] for key in keys}, levels=arrays.get("levels")) for part in ("fit", "test"))
+    return (fit if run.size is None else fit.first(run.size)), test
 
 
 def _predict(run):

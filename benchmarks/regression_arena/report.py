@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 from benchmarks.arena import report as classification
 from benchmarks.arena import table as numbers
-from benchmarks.regression_arena import exceptions
+from benchmarks.regression_arena import automatic, exceptions
 from benchmarks.regression_arena.answers import LEVEL
 from benchmarks.regression_arena.calibrators import NOTHING, discovered
 from benchmarks.regression_arena.cases import SAYS_QUANTILES
-from benchmarks.regression_arena.table import SCORES, collect, entered, unfinished
+from benchmarks.regression_arena.table import MORE, SCORES, collect, entered, unfinished
 
 #: Not fixed methods: they choose among the others.
 CHOOSERS = ("AutoRegressionCalibrator",)
@@ -22,7 +22,10 @@ SCORES_HEADER = (
     "method", "runs", *(f"win rate, {name}" for name in NAMES.values()), *(f"against peers, {name}" for name in NAMES.values()),
     "NLL against doing nothing", "CRPS against doing nothing", "interval score against doing nothing", "worse, CRPS",
 )  # fmt: skip
-CALIBRATION_HEADER = ("method", "ENCE", "ENCE within null", "coverage", "coverage gap", "width against doing nothing", "fit, ms", "failed")
+CALIBRATION_HEADER = (
+    "method", "ENCE", "ENCE within null", "coverage", "coverage gap", "width against doing nothing", "coverage at 50 %", "coverage at 99 %",
+    "win rate, interval score at 50 %", "win rate, interval score at 99 %", "fit, ms", "failed",
+)  # fmt: skip
 
 
 def report(runs, folder, docs=None):
@@ -33,7 +36,8 @@ def report(runs, folder, docs=None):
     table = everything.take(methods=~unfinished(everything))
     missing = [name for name in everything.methods if name not in table.methods]
     found = exceptions.found(table)
-    blocks = [_state(table), *few(everything, missing, folder)]
+    blocks = [_state(table), *few(everything, missing, folder), "", "AutoRegressionCalibrator, all runs:"]
+    blocks += automatic.lines(table, folder, everything)
     for title, part in sections(table):
         blocks += [f"\n{title}: {len(part.runs)} runs", classification.text(scores_of(part), SCORES_HEADER), "", *verdict(part, folder), ""]
         blocks += [classification.text(calibration_of(part), CALIBRATION_HEADER)]
@@ -41,7 +45,7 @@ def report(runs, folder, docs=None):
     if docs:
         from benchmarks.regression_arena.page import write
 
-        write(table, found, Path(docs), folder, few(everything, missing, folder))
+        write(table, found, Path(docs), folder, few(everything, missing, folder), automatic.lines(table, folder, everything))
     return "\n".join(blocks)
 
 
@@ -78,12 +82,14 @@ def scores_of(part):
 
 def calibration_of(part):
     """The cells of the second table."""
-    rows = []
+    rows, wins = [], {score: rates_of(part, score) for score in MORE[:2]}
     for i in order_of(part):
         covered = part.value["covered"][i]
+        others = [part.value[name][i] for name in MORE[2:]]
         rows.append((
             part.methods[i], _number(np.nanmean(part.value["ence"][i]) if _said(part, "ence", i) else np.nan), _within_null(part, i),
             f"{np.nanmean(covered):.3f}", f"{np.nanmean(np.abs(covered - LEVEL)):.3f}", _percent(part, "width", i).split(" (")[0],
+            *("" if np.isnan(one).all() else f"{np.nanmean(one):.3f}" for one in others), *(_number(wins[s][i]) for s in MORE[:2]),
             f"{1e3 * np.nanmedian(part.value['fit_s'][i]):.1f}", str(int(part.failed[i].sum()) or ""),
         ))  # fmt: skip
     return rows

@@ -8,7 +8,10 @@ from benchmarks.arena import results
 from benchmarks.arena.run import attempt, chosen
 from benchmarks.arena.run import race as race_by
 from benchmarks.regression_arena import answers, predictions
+from benchmarks.regression_arena.cases import for_the_slow
 
+#: Peers that take seconds a fit.
+SLOW = ("netcal GP-Normal", "netcal GP-Beta")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -38,7 +41,8 @@ def one(method, fit, test):
 
 def work(run, source, names, folder, again=False):
     """Every missing or outdated (with ``again``: every) result of one run; returns how many were made."""
-    methods = [m for m in chosen(methods_of(source), names) if again or not results.done(folder, run.name, m)]
+    entering = [m for m in chosen(methods_of(source), names) if m.name not in SLOW or for_the_slow(run)]
+    methods = [m for m in entering if again or not results.done(folder, run.name, m)]
     if methods:
         fit, test = predictions.load(run)
         for method in methods:

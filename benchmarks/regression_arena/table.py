@@ -12,6 +12,8 @@ from calibrant import metrics
 
 #: Lower is better; the other columns have no winner.
 SCORES = ("nll", "crps", "interval_score")
+#: Those of the other levels, and whether they held.
+MORE = ("interval_score_50", "interval_score_99", "covered_50", "covered_99")
 DRAWS = 400
 
 
@@ -58,7 +60,7 @@ def collect(runs, folder=RESULTS):
     """The table of all results that are there; runs without "doing nothing" are left out."""
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
-    columns = (*SCORES, "ence", "null", "covered", "width", "fit_s")
+    columns = (*SCORES, *MORE, "ence", "null", "covered", "width", "fit_s")
     value = {column: np.full((len(methods), len(runs)), np.nan) for column in columns}
     failed, peer = np.zeros((len(methods), len(runs)), bool), np.zeros(len(methods), bool)
     problem, code = {}, {}
@@ -78,7 +80,7 @@ def collect(runs, folder=RESULTS):
 
 def measured(one):
     """The columns of one result."""
-    out = {name: one[name].mean(dtype=np.float64) for name in (*SCORES, "covered", "width")}
+    out = {name: one[name].mean(dtype=np.float64) for name in (*SCORES, *MORE, "covered", "width")}
     out |= {"ence": np.nan, "null": np.nan, "fit_s": float(one["fit_s"])}
     if not np.isnan(one["std"]).any():
         ence, (y, mean, std) = metrics.expected_normalized_calibration_error, (one[key].astype(np.float64) for key in ("y", "mean", "std"))
