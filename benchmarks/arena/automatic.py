@@ -5,6 +5,8 @@ from benchmarks.arena import results
 from benchmarks.arena import table as numbers
 from benchmarks.arena.table import AUTOMATIC
 
+#: So many of the lost runs are named.
+MOST = 10
 SCORES = {"log_loss": "log loss", "brier": "Brier score"}
 WHY = """A run is lost where the method with the best win rate of its section has a clearly lower score on the test rows, by 1.96 paired
 standard errors. The choice sees the calibration rows only. Candidates whose out-of-fold scores lie within the noise of each other share
@@ -78,7 +80,7 @@ def lost_lines(parts, folder):
                 f"calibration rows; in {left} the predictions were left as they were.",
                 "",
             ]
-            lines += _table(best, rows) if rows else []
+            lines += [f"The {min(MOST, len(rows))} with the largest change:", "", *_table(best, rows[:MOST])] if rows else []
     return lines
 
 

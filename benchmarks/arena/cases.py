@@ -161,3 +161,6 @@ PARTS = {
     "classes": lambda seeds=1: of_cases(class_cases(), seeds),
     "outputs": lambda seeds=1: of_cases(output_cases(), seeds),
 }
+#: The parts that the page is made of: nothing, or nearly nothing, was chosen on them.
+JUDGED = ("aside", "classes", "outputs")
+PARTS["judged"] = lambda seeds=1: [run for part in JUDGED for run in PARTS[part](seeds=seeds)]

@@ -1,18 +1,19 @@
 """The page of the docs and its two pictures, written from the results: arena.rst, _static/arena_*.png."""
 
 import numpy as np
-from benchmarks.arena import automatic, report
+from benchmarks.arena import automatic, judged, report
 from benchmarks.arena import table as numbers
 
 PAGE = """Arena
 =====
 
-Every calibrator that calibrant exports, each map one against the rest, and the peers, on the same runs. Written by
-``python -m benchmarks.arena --report --docs docs`` from {runs} runs of {cases} cases: stored outputs of networks and classifiers, and
-models trained on digits, breast cancer, KITTI, MNIST, German traffic signs and two UCI sets cut into classes at quantiles. For each seed
-the rows are permuted, calibrators are fitted on the first half (cut to 250, 1,000 or 4,000 rows) and scored on the rest; probabilities are
-clipped to [1e-12, 1] before and after. ``make arena`` runs ours, ``make arena-peers`` the peers in an environment of their own; both go on
-where they were stopped. ``python -m benchmarks.arena --folder DIR`` does the same on npz files of your own (``probabilities``, ``labels``).
+Calibrators that calibrant exports, some maps one against the rest, and the peers, on the same runs. Written by
+``python -m benchmarks.arena --part judged --report --docs docs`` from {runs} runs of {cases} cases on which none of them was developed:
+tabular sets that R packages, SurvSet and statsmodels ship with models trained on them out of fold, and stored outputs of larger models. For
+each seed the rows are permuted, calibrators are fitted on the first half (cut to 100, 250, 1,000 or 4,000 rows) and scored on the rest;
+probabilities are clipped to [1e-12, 1] before and after. ``make arena ARENA_ARGS="--part judged"`` runs ours, ``make arena-peers`` with the
+same the peers in an environment of their own; both go on where they were stopped. ``python -m benchmarks.arena --folder DIR`` does the same
+on npz files of your own (``probabilities``, ``labels``).
 
 How to read the tables:
 
@@ -24,13 +25,7 @@ How to read the tables:
 - *ECE*: expected calibration error of the top label, 15 bins of equal width, mean over runs. *Fit*: median CPU time, on a shared machine.
 - *Failed*: the method raised, or gave no probabilities; it then leaves the predictions as they were, and is scored as such.
 
-Every method has its default settings. Some of ours were developed while looking at the stored outputs, and how AutoCalibrator weighs its
-candidates was settled while looking at runs of the first seed and at others on data that are not here (the prior of doing nothing: at the
-runs of 250 rows), so these runs are no blind test of them; a run on data of your own is worth more.
-
-No run has fewer than 250 rows to fit on, or other class frequencies where it is scored. On 110 cases that are not among these
-AutoCalibrator made 9.3 % (two classes) and 4.8 % (more) of the runs of 100 rows worse, and 24 % of those under a label shift, against the
-0 to 3 % below.
+Every method has its default settings; a run on data of your own is worth more than any of these tables.
 
 .. image:: _static/arena_win_rates.png
    :alt: Win rates in log loss and Brier score of every method, for two classes and for more; ours and the peers' in two colours.
@@ -48,9 +43,10 @@ def write(table, docs, folder, planned):
     lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case)))]
     if len(table.runs) < planned:
         lines += [
-            f"These are the {len(table.runs)} of the grid's {planned} runs that ours, the peers and the automatic choice have reached.",
+            f"These are {len(table.runs)} of {planned} runs: those that ours, the peers and the automatic choice have reached.",
             "",
         ]
+    lines += judged.lines(table, folder)
     head, *rest = report.overall(table) or [""]
     lines += [head, "", *(f"- {line}" for line in rest), ""]
     for title, part in parts:

@@ -19,6 +19,7 @@ REFERENCES = {
     "temperature scaling": cb.TemperatureScaling,
     "structured matrix scaling": cb.StructuredMatrixScaling,
     "ensemble matrix scaling": cb.EnsembleMatrixScaling,
+    "automatic choice": cb.AutoCalibrator,
 }
 #: A run is won or lost where the difference is this many paired standard errors.
 CLEARLY = 1.96
@@ -57,7 +58,7 @@ def probabilities(method, task):
 
 
 def judge(methods):
-    """Rows of the table (see ``HEADER``): each of ``methods``, name -> makes it, against temperature, structured and ensemble scaling."""
+    """Rows of the table (see ``HEADER``): each of ``methods``, name -> makes it, against each reference."""
     found = {}
     for task in tasks():
         for name, method in (REFERENCES | methods).items():

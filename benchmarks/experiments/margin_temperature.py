@@ -1,8 +1,9 @@
 """A temperature for each row, by its margin: ``python -m benchmarks.experiments.margin_temperature``.
 
-After structured matrix scaling (or on the predictions as they are) the logits of a row are multiplied by exp(f(m)), where m is the
-difference of its two largest logits and f is linear between knots at quantiles of m. A ridge on f keeps it near 0; its strength is chosen
-by three folds of the calibration rows. The idea is that of sample margin-aware recalibration of the temperature.
+After temperature scaling (or structured matrix scaling) the logits of a row are multiplied by exp(f(m)), where m is the difference of its
+two largest logits and f is linear between knots at quantiles of m. A ridge on f keeps it near 0; its strength is chosen by three folds of
+the calibration rows. The idea is that of sample margin-aware recalibration of the temperature. Mended once after a first look: without a
+temperature before it the ridge kept it from mending predictions that are far too timid (AdaBoost's), and it lost by 9 to 12 %.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ FOLDS = 3
 class MarginTemperature:
     """``first()`` is fitted on the same rows and gives the logits that the margins are taken of."""
 
-    def __init__(self, first=cb.Identity):
+    def __init__(self, first=cb.TemperatureScaling):
         self.first = first
 
     def fit(self, P, y):

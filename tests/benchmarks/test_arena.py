@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.arena import __main__, automatic, cases, predictions, results, run, scores, slices, table, tabular
+from benchmarks.arena import __main__, automatic, cases, judged, predictions, results, run, scores, shifted, slices, table, tabular
 from benchmarks.arena.calibrators import LEFT_OUT, Limit, Method, code_of, discovered, without_words
 from benchmarks.arena.report import report, sections
 
@@ -293,3 +293,18 @@ def test_the_best_peer_the_peer_chosen_and_the_oracle_by_hand(tmp_path):
     # Over the first peer tied and won, over the second won and lost.
     assert cells[4:8] == ("0.625", "50 %", "0 %", "0.20")
     assert cells[8:] == ("50.0 % (1.3, 98.7)", "1")
+
+
+def test_thinned_out_rows_leave_a_quarter_of_one_class():
+    labels = np.random.default_rng(0).integers(0, 2, 8_000)
+    left = labels[shifted.kept(cases.Run(cases.Case("tabular-x+svm", "x", None, 8_000), 100, 0), labels)]
+    counts = np.sort(np.bincount(left))
+    assert counts[0] == pytest.approx(1_000, abs=100)
+    assert counts[1] == np.bincount(labels).max() or counts[1] == np.bincount(labels).min()
+
+
+def test_goals_say_reached_or_missed():
+    row = ("all", "2", "0.4", "-3 %", "0.9", "70 %", "10 %", "0.5", "2.0 % (0.1, 9.0)", "0")
+    said = judged._goals({"aside": [row, ("100 rows", *row[1:8], "4.0 % (1.0, 9.0)", "1")]})
+    assert "- win rate over peers, two classes: 0.9, to be at least 0.83: reached." in said
+    assert "- runs of 100 rows made worse, two classes, %: 4.0 % (1.0, 9.0), to be at most 3: missed." in said
