@@ -39,7 +39,7 @@ def compute(node, operands, row):
         count = bisect_right if node["closed"] else bisect_left
         return [node["values"][count(node["edges"], t)] for t in x]
     if op == "sum":
-        return [math.fsum(x)]
+        return [total(x)]
     if op == "max":
         return [max(x)]
     if op == "argmax":
@@ -52,13 +52,21 @@ def compute(node, operands, row):
         return [t for each in operands for t in each]
     if op == "softmax":
         parts = [math.exp(t - max(x)) for t in x]
-        return [t / math.fsum(parts) for t in parts]
+        return [t / total(parts) for t in parts]
     if op == "log_softmax":
-        total = math.log(math.fsum(math.exp(t - max(x)) for t in x))
-        return [t - max(x) - total for t in x]
+        shift = max(x) + math.log(total(math.exp(t - max(x)) for t in x))
+        return [t - shift for t in x]
     if op == "log_probabilities":
         return log_probabilities(x)
     raise ValueError(f"unknown primitive {op}")
+
+
+def total(parts):
+    """From the first to the last, as calibrant does: a step map must see the very same scores (Python's own sum rounds otherwise)."""
+    out = 0.0
+    for t in parts:
+        out += t
+    return out
 
 
 def sigmoid(t):
@@ -90,7 +98,7 @@ def log_probabilities(x):
     top = x.index(max(x))
     least = min([1e-12] + [t for t in x if t > 0.0])
     out = [math.log(t if t > 0.0 else least) for t in x]
-    out[top] = -math.log1p(math.fsum(t for k, t in enumerate(x) if k != top) / x[top])
+    out[top] = -math.log1p(total(t for k, t in enumerate(x) if k != top) / x[top])
     return out
 
 
