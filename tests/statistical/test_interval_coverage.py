@@ -35,7 +35,7 @@ def enough(row):
 
 
 @pytest.mark.parametrize("model", ["sharp", "constant .97", "rare event", "sure, 2 % wrong"])
-@pytest.mark.parametrize("key", ["accuracy", *MEANS])
+@pytest.mark.parametrize("key", ["accuracy", "rps", *MEANS])
 def test_of_means_at_fifty_rows(key, model):
     enough(held(key, model, 50, 100))
 

@@ -46,6 +46,8 @@ def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], ki
         return np.full_like(mean, least), np.full_like(mean, most)
     away = np.minimum(mean - least, most - mean) if np.isfinite(bounds).any() else np.ones_like(mean)
     if np.isfinite(most):
+        # A mean at one bound: the other.
+        away = np.where(away > 0.0, away, most - least) if np.isfinite(least) else away
         return mean - away, mean + away
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.maximum(second - mean * mean, 0.0)

@@ -48,11 +48,22 @@ class RankedProbabilityScore(MeanMetric):
     def _losses(self, record):
         return np.concatenate([_block_losses(block) for block in record.blocks()])
 
+    def _unseen(self, record):
+        return [np.concatenate([_block_unseen(block) for block in record.blocks()])]
+
 
 def _block_losses(block):
     gap = np.cumsum(block.probabilities[:, :-1], axis=1)
     gap -= block.labels[:, None] <= np.arange(gap.shape[1])
     return np.einsum("nk,nk->n", gap, gap)
+
+
+def _block_unseen(block):
+    """Mean loss of each row over the other labels it could have."""
+    below = np.cumsum(block.probabilities[:, :-1], axis=1)
+    others = float(below.shape[1])
+    whole = (others + 1.0) * (np.einsum("nk,nk->n", below, below) + 0.5 * others) - 2.0 * below @ np.arange(1.0, others + 1.0)
+    return np.maximum(whole - _block_losses(block), 0.0) / max(others, 1.0)
 
 
 ranked_probability_score: RankedProbabilityScore = RankedProbabilityScore()
