@@ -94,11 +94,14 @@ from calibrant.metrics.probability.spherical_score import spherical_score as sph
 from calibrant.metrics.probability.sweep_calibration_error import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.probability.variational_calibration_error import variational_calibration_error as variational_calibration_error
 from calibrant.metrics.regression.adversarial_group_calibration import adversarial_group_calibration as adversarial_group_calibration
+from calibrant.metrics.regression.box_coverage import box_coverage as box_coverage
 from calibrant.metrics.regression.coefficient_of_variation import coefficient_of_variation as coefficient_of_variation
 from calibrant.metrics.regression.continuous_ranked_probability_score import (
     continuous_ranked_probability_score as continuous_ranked_probability_score,
 )
 from calibrant.metrics.regression.coverage_width_criterion import coverage_width_criterion as coverage_width_criterion
+from calibrant.metrics.regression.ellipse_coverage import ellipse_coverage as ellipse_coverage
+from calibrant.metrics.regression.energy_score import energy_score as energy_score
 from calibrant.metrics.regression.expected_normalized_calibration_error import (
     expected_normalized_calibration_error as expected_normalized_calibration_error,
 )
@@ -125,6 +128,7 @@ from calibrant.metrics.regression.sharpness import sharpness as sharpness
 from calibrant.metrics.regression.size_stratified_coverage import size_stratified_coverage as size_stratified_coverage
 from calibrant.metrics.regression.threshold_brier_score import threshold_brier_score as threshold_brier_score
 from calibrant.metrics.regression.uncertainty_calibration_error import uncertainty_calibration_error as uncertainty_calibration_error
+from calibrant.metrics.regression.variogram_score import variogram_score as variogram_score
 from calibrant.metrics.regression.weighted_interval_score import weighted_interval_score as weighted_interval_score
 from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
 from calibrant.metrics.scoring import scorer as scorer

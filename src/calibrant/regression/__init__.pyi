@@ -1,4 +1,5 @@
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
+from calibrant.regression.covariance_scaling import CovarianceScaling as CovarianceScaling
 from calibrant.regression.distribution_recalibration import DistributionRecalibration as DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
 from calibrant.regression.identity import ForecastIdentity as ForecastIdentity

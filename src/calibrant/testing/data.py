@@ -14,7 +14,7 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 
-__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "problems", "score_problem"]
+__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "joint_rows", "problems", "score_problem"]
 
 #: Rows to fit, by the number of classes.
 ROWS = {2: 120, 3: 120, 10: 200}
@@ -202,3 +202,11 @@ def forecast_problems() -> list[ForecastProblem]:
         ForecastProblem("three outputs", three, y3, weight, test3, y_test3),
         ForecastProblem("quantiles", quantiles(one), y, weight, quantiles(test), y_test),
     ]
+
+
+def joint_rows(n: int, d: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Calibrated forecasts of d outputs together: (n, d) means, (n, d, d) covariances and (n, d) outcomes drawn from them."""
+    rng = np.random.default_rng(random_state)
+    mean, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) / np.sqrt(d) + 0.5 * np.eye(d)
+    cov = root @ root.transpose(0, 2, 1) + 0.05 * np.eye(d)
+    return mean, cov, mean + np.einsum("nij,nj->ni", np.linalg.cholesky(cov), rng.normal(size=(n, d)))

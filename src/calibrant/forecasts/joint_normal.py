@@ -1,0 +1,144 @@
+"""Forecasts of several outputs together, said as mean and covariance."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from calibrant.arrays import to_array
+from calibrant.errors import InputError
+from calibrant.forecasts.forecast import require_finite, require_level
+from calibrant.forecasts.normal import NormalForecast, finite_values
+
+__all__ = ["JointNormalForecast"]
+
+#: The smallest eigenvalue, over the largest, of a covariance whose inverse keeps digits; and how unlike its transpose it may be.
+SINGULAR, ASYMMETRIC = 1e-12, 1e-6
+
+
+class JointNormalForecast:
+    r"""Normal distributions of d outputs together, by mean and covariance.
+
+    .. math:: Y_i \sim N(\mu_i, \Sigma_i), \qquad \Sigma_i = Q_i \, \mathrm{diag}(v_i) \, Q_i^\top
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    mean : (n, d), in the units of y
+    cov : (n, d, d), or (d, d) for all rows; symmetric and positive definite
+
+    Attributes
+    ----------
+    mean : (n, d)
+    cov : (n, d, d)
+    shape : (n, d)
+    marginals : NormalForecast of shape (n, d)
+        Each output on its own, for the metrics and calibrators of one output.
+    principal_variance : (n, d)
+        Variances along the principal directions, in ascending order.
+    directions : (n, d, d)
+        Principal directions, in columns, in that order.
+
+    Raises
+    ------
+    InputError
+        When the shapes differ, a value is not finite, or a covariance is not symmetric and positive definite (the message names the row).
+
+    See Also
+    --------
+    NormalForecast : outputs on their own.
+    CovarianceScaling : calibrates it.
+    metrics.energy_score, metrics.ellipse_coverage : judge it.
+
+    Examples
+    --------
+    >>> forecast = JointNormalForecast([[0.0, 0.0]], [[4.0, 0.0], [0.0, 1.0]])
+    >>> forecast.distance([[2.0, 1.0]]).tolist(), forecast.marginals.std.tolist()
+    ([2.0], [[2.0, 1.0]])
+    """
+
+    def __init__(self, mean: ArrayLike, cov: ArrayLike) -> None:
+        self.mean: np.ndarray = finite_values(mean, "mean")
+        if self.mean.ndim != 2:
+            raise InputError(f"mean must be (n, d) for outputs together; got shape {self.mean.shape}; use NormalForecast for one output.")
+        n, d = self.shape = self.mean.shape
+        cov = to_array(cov, "cov").astype(np.float64, copy=False)
+        if cov.shape not in ((d, d), (n, d, d)):
+            raise InputError(f"cov must be {(n, d, d)}, or {(d, d)} for all rows, as the mean is {(n, d)}; got {cov.shape}.")
+        cov = np.broadcast_to(cov, (n, d, d))
+        require_finite(cov, "cov")
+        size = np.abs(cov).max(axis=(1, 2))
+        off = np.abs(cov - cov.transpose(0, 2, 1)).max(axis=(1, 2)) > ASYMMETRIC * size
+        _require_none(off, cov, "symmetric; pass the covariance, not its Cholesky factor")
+        self.cov: np.ndarray = 0.5 * (cov + cov.transpose(0, 2, 1))
+        self.principal_variance: np.ndarray
+        self.directions: np.ndarray
+        self.principal_variance, self.directions = np.linalg.eigh(self.cov)
+        singular = ~(self.principal_variance[:, 0] > SINGULAR * self.principal_variance[:, -1])
+        _require_none(singular, cov, "positive definite; leave out outputs that follow from others, or add to the diagonal")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self):,} rows of {self.shape[1]} outputs together>"
+
+    @cached_property
+    def marginals(self) -> NormalForecast:
+        """Each output on its own."""
+        return NormalForecast(self.mean, np.sqrt(np.diagonal(self.cov, axis1=1, axis2=2)))
+
+    def along(self, y: ArrayLike) -> np.ndarray:
+        """(n, d) distances of y from the mean along the principal directions, in the order of ``principal_variance``."""
+        y = np.asarray(y, dtype=np.float64)
+        if y.shape != self.shape:
+            raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")
+        return np.einsum("nij,ni->nj", self.directions, y - self.mean)
+
+    def distance(self, y: ArrayLike) -> np.ndarray:
+        """(n,) squared Mahalanobis distances of y: chi-squared with d degrees of freedom where the forecast is calibrated."""
+        return (np.square(self.along(y)) / self.principal_variance).sum(axis=1)
+
+    def log_density(self, y: ArrayLike) -> np.ndarray:
+        """(n,) logarithm of the density at y."""
+        return -0.5 * (self.distance(y) + np.log(2.0 * np.pi * self.principal_variance).sum(axis=1))
+
+    def box(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), (n, d) each, of boxes that hold all outputs with probability at least ``level``; exactly where independent."""
+        require_level(level)
+        # Sidak's inequality: for a normal vector the box is at least as probable as were its outputs independent.
+        half = -special.ndtri(-0.5 * np.expm1(np.log(level) / self.shape[1])) * self.marginals.std
+        return self.mean - half, self.mean + half
+
+    def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
+        """(n rows, d, n) independent draws."""
+        z = np.random.default_rng(random_state).standard_normal((*self.shape, n))
+        return self.mean[..., None] + np.einsum("nij,njs->nis", self.directions, np.sqrt(self.principal_variance)[..., None] * z)
+
+    def take(self, rows: Any) -> "JointNormalForecast":
+        """The forecasts of some rows: indices, mask or slice."""
+        return self._like(self.mean[rows], self.principal_variance[rows], self.directions[rows])
+
+    def scaled(self, factor: ArrayLike) -> "JointNormalForecast":
+        """The same means and directions with the variances multiplied by ``factor``, one number or one a direction, (d,)."""
+        return self._like(self.mean, self.principal_variance * factor, self.directions)
+
+    @staticmethod
+    def _like(mean, variance, axes):
+        out = object.__new__(JointNormalForecast)
+        order = np.argsort(variance, axis=1, kind="stable")
+        out.principal_variance = np.take_along_axis(variance, order, axis=1)
+        out.directions = np.take_along_axis(axes, order[:, None, :], axis=2)
+        out.mean, out.shape = mean, mean.shape
+        out.cov = np.einsum("nij,nj,nkj->nik", out.directions, out.principal_variance, out.directions)
+        return out
+
+
+def _require_none(bad, cov, rule):
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        seen = np.array2string(cov[row], precision=4, threshold=20).replace("\n", "")
+        raise InputError(f"cov must be {rule}; row {row} is {seen} ({int(bad.sum())} such rows).")

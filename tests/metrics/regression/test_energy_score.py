@@ -1,0 +1,55 @@
+"""The energy score against its definition, the CRPS, and the score of draws."""
+
+import numpy as np
+import pytest
+
+from calibrant import JointNormalForecast, metrics
+from calibrant.errors import InputError
+from calibrant.testing.data import joint_rows
+
+
+def test_with_one_output_it_is_the_crps():
+    rng = np.random.default_rng(0)
+    mean, std, y = rng.normal(size=50), rng.uniform(0.1, 3.0, 50), rng.normal(size=50)
+    found = metrics.energy_score(y[:, None], (mean[:, None], np.square(std)[:, None, None]))
+    assert found.value == pytest.approx(metrics.continuous_ranked_probability_score(y, mean, std), rel=1e-10)
+
+
+def test_it_is_the_mean_distance_of_draws_less_half_of_that_between_them():
+    mean, cov, y = joint_rows(5, 4)
+    forecast = JointNormalForecast(mean, cov)
+    one, two = forecast.sample(100_000, random_state=1), forecast.sample(100_000, random_state=2)
+    each = np.linalg.norm(one - y[..., None], axis=1) - 0.5 * np.linalg.norm(one - two, axis=1)
+    noise = each.std(axis=1).mean() / np.sqrt(each.size)
+    assert abs(metrics.energy_score(y, forecast).value - each.mean()) < 4.0 * noise
+
+
+def test_draws_are_their_own_distribution():
+    draws = np.array([[[0.0, 2.0], [0.0, 0.0]]])
+    # Distances to (0, 0): 0 and 2; between draws, of all four pairs: 0, 2, 2, 0.
+    assert metrics.energy_score([[0.0, 0.0]], draws).value == pytest.approx(1.0 - 0.5)
+
+
+def test_the_truth_scores_best_and_weight_is_repetition():
+    mean, cov, y = joint_rows(400, 3)
+    best = metrics.energy_score(y, (mean, cov))
+    for other in ((mean + 0.5, cov), (mean, 3.0 * cov), (mean, cov / 3.0)):
+        assert metrics.energy_score(y, other).value > best.value
+    weight = np.random.default_rng(0).integers(0, 3, 400)
+    rows = np.repeat(np.arange(400), weight)
+    weighed, repeated = metrics.energy_score(y, (mean, cov), sample_weight=weight), metrics.energy_score(y[rows], (mean[rows], cov[rows]))
+    np.testing.assert_allclose([weighed.value, weighed.low, weighed.high], [repeated.value, repeated.low, repeated.high], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "match"),
+    [
+        ((np.zeros((2, 2)), np.ones((2, 2))), "positive definite"),
+        ((np.zeros((3, 2)), np.eye(2)), "shape of the forecast"),
+        (np.zeros((2, 2, 1)), "m at least 2"),
+        (np.zeros((2, 2)), "says nothing of how they hang together"),
+    ],
+)
+def test_what_does_not_fit_is_refused(forecast, match):
+    with pytest.raises(InputError, match=match):
+        metrics.energy_score(np.zeros((2, 2)), forecast)
