@@ -20,7 +20,8 @@ PARTS = {
     ),
     "outputs": (
         "Outputs of larger models",
-        "networks of 10, 200 and, where they were run, 1,000 classes, LLaMA on multiple choice, IMDB, and two risk models on each of three census and bank sets",
+        "networks of 10, 200 and, where they were run, 1,000 classes, LLaMA on multiple choice, IMDB, and two risk models on each of three "
+        "census and bank sets",
         "Not used for any choice.",
     ),
 }
