@@ -11,7 +11,7 @@ PARTS = {
         "Two classes, tabular sets set aside",
         "55 two-class sets that R packages, SurvSet and statsmodels ship, two models each, drawn by the hash of the set's name",
         "Judged twice before, so no longer unseen: that near-perfect models were made worse at few rows was seen here, and the rule for it "
-        "then chosen on simulations and on the other half. It did not mend the four runs here, all of one set. Nothing else was chosen after.",
+        "then chosen on simulations and on the other half. It did not mend the four runs here, all of one set. Nothing else was chosen.",
     ),
     "classes": (
         "More than two classes, tabular sets",
