@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format docs bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
+.PHONY: help demo test test-slow test-export lint format docs bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -51,6 +51,11 @@ test: $(VENV)/.dev ## every check: lint, types, tests, docs
 
 test-slow: $(VENV)/.dev ## the long simulations
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow $(PYTEST_ARGS)
+
+test-export: $(VENV)/.dev ## exports to torch and skl2onnx, in an environment of their own
+	$(PYTHON) -m venv .venv-export
+	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0
+	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export
 
 lint: $(VENV)/.dev ## ruff, the direction of imports, pyright, the share of public names with types
 	$(BIN)/ruff check .

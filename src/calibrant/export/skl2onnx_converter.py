@@ -1,0 +1,125 @@
+"""``CalibratedClassifier`` for skl2onnx, so that pipelines which end in one convert whole."""
+
+from typing import Any
+
+import numpy as np
+
+from calibrant._support.extras import import_extra
+from calibrant.contracts.expression import Expression
+from calibrant.errors import InputError
+from calibrant.export.onnx_nodes import write
+from calibrant.export.subject import subject_of
+from calibrant.models.calibrated_classifier import CalibratedClassifier
+
+__all__ = ["register_skl2onnx"]
+
+
+def register_skl2onnx() -> None:
+    """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before ``skl2onnx.to_onnx``.
+
+    .. versionadded:: 0.2
+
+    Raises
+    ------
+    MissingDependencyError
+        Without skl2onnx.
+
+    See Also
+    --------
+    to_onnx, append_to_onnx : without skl2onnx.
+
+    Notes
+    -----
+    For calibrators that read probabilities (``inputs="probability"``, the default) of models that skl2onnx converts. The outputs are
+    ``label`` and ``probabilities``; the arithmetic of the calibrator is in doubles, that of the model as skl2onnx has it.
+    """
+    skl2onnx = import_extra("skl2onnx", "the converter of CalibratedClassifier", "export")
+    skl2onnx.update_registered_converter(
+        CalibratedClassifier, "CalibrantCalibratedClassifier", _shapes, _convert, parser=_parse,
+        options={"zipmap": [False], "nocl": [True, False]},
+    )  # fmt: skip
+
+
+def _types() -> Any:
+    return import_extra("skl2onnx.common.data_types", "the converter of CalibratedClassifier", "export")
+
+
+def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    types = _types()
+    operator = scope.declare_local_operator("CalibrantCalibratedClassifier", model)
+    operator.inputs = inputs
+    labels = types.Int64TensorType() if model.classes_.dtype.kind in "iub" else types.StringTensorType()
+    for name, kind in (("label", labels), ("probabilities", types.FloatTensorType())):
+        operator.outputs.append(scope.declare_local_variable(name, kind))
+    return operator.outputs
+
+
+def _shapes(operator: Any) -> None:
+    rows = operator.inputs[0].type.shape[0]
+    operator.outputs[0].type.shape = [rows]
+    operator.outputs[1].type.shape = [rows, len(operator.raw_operator.classes_)]
+
+
+class _Container:
+    """The nodes and tables of a calibrator, put into skl2onnx's container: what ``onnx_nodes`` writes to."""
+
+    def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
+        self.onnx, self.scope, self.container = onnx, scope, container
+        self.dtype = np.dtype(np.float64)
+
+    def add(self, kind: str, inputs: Any, output: str | None = None, **attributes: Any) -> str:
+        name = output or self.scope.get_unique_variable_name("calibrated")
+        self.container.add_node(kind, list(inputs), [name], name=self.scope.get_unique_operator_name(kind), **attributes)
+        return name
+
+    def table(self, values: Any, dtype: Any = None) -> str:
+        name = self.scope.get_unique_variable_name("table")
+        self.container.add_initializer(name, None, None, self.onnx.numpy_helper.from_array(np.asarray(values, dtype or self.dtype), name))
+        return name
+
+    def axis(self, number: int = -1) -> str:
+        return self.table([number], np.int64)
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    onnx = import_extra("onnx", "the converter of CalibratedClassifier", "export")
+    model, X, (label, probabilities) = operator.raw_operator, operator.inputs[0], operator.outputs
+    graph = _Container(onnx, scope, container)
+    each = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
+    mean = each[0]
+    for other in each[1:]:
+        mean = graph.add("Add", [mean, other])
+    mean = graph.add("Div", [mean, graph.table(float(len(each)))])
+    graph.add("Cast", [mean], probabilities.full_name, to=onnx.TensorProto.FLOAT)
+    place = graph.add("ArgMax", [mean], axis=-1, keepdims=0)
+    names = model.classes_
+    texts = names.astype(np.int64) if names.dtype.kind in "iub" else names.astype(str).astype(object)
+    graph.add("Gather", [graph.table(texts, texts.dtype), place], label.full_name, axis=0)
+
+
+def _pairs(model: Any) -> list[tuple[Any, Any]]:
+    if any(c.inputs != "probability" for c in model.calibrators_):
+        raise InputError('only calibrators with inputs="probability" convert with their model; export this one alone: export.to_onnx.')
+    models = model.models_ if len(model.models_) > 1 else model.models_ * len(model.calibrators_)
+    for base in models:
+        if not np.array_equal(base.classes_, model.classes_):
+            raise InputError("a model that saw only some of the classes does not convert; fit it on all of them.")
+    return list(zip(models, model.calibrators_, strict=True))
+
+
+def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
+    """The name of the calibrated rows of one fitted model."""
+    algebra = import_extra("skl2onnx.algebra.onnx_operator", "the converter of CalibratedClassifier", "export")
+    opset = graph.container.target_opset
+    sub = algebra.OnnxSubEstimator(base, X, op_version=opset, options={"zipmap": False})
+    operators = import_extra("skl2onnx.algebra.onnx_ops", "the converter of CalibratedClassifier", "export")
+    name = graph.scope.get_unique_variable_name("said")
+    operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(graph.scope, graph.container)
+    names: dict[int, str] = {}
+    nodes: list[Expression] = list(subject_of(calibrator).expression.nodes())
+    for node in nodes:
+        if node.op == "input":
+            names[id(node)] = graph.add("Cast", [name], to=graph.onnx.TensorProto.DOUBLE)
+        else:
+            names[id(node)] = write(graph, node, [names[id(x)] for x in node.of])  # pyright: ignore[reportArgumentType]
+    return names[id(nodes[-1])]
