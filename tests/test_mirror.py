@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
 HABITS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["calibrant"]["habits"]
 MIRRORED = (
+    "audits",
     "confidence",
     "maps",
     "metrics",

@@ -18,6 +18,7 @@ from calibrant._kernels.threads import threads as threads
 from calibrant._support.registry import register as register
 from calibrant._support.saving import load as load
 from calibrant._version import __version__ as __version__
+from calibrant.audits.audit import audit as audit
 from calibrant.confidence.class_report import class_report as class_report
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
 from calibrant.confidence.confidence_curve import confidence_curve as confidence_curve

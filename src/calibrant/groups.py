@@ -1,7 +1,7 @@
 """Groups of rows: labels of any kind, missing ones and crossings of several columns among them, become names and numbers."""
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 
-__all__ = ["Groups", "clustered", "n_clusters", "read_clusters", "read_groups"]
+__all__ = ["Groups", "clustered", "coded", "label_columns", "n_clusters", "read_clusters", "read_groups"]
 
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
@@ -71,7 +71,7 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
     >>> read_groups([["f", "old"], ["m", "old"], ["f", "old"]], read([0.5] * 3)).names.tolist()
     [('f', 'old'), ('m', 'old')]
     """
-    parts = [_coded(_kept(column, record, name), name) for column in _columns(groups, name)]
+    parts = [coded(column, name) for _, column in label_columns(groups, record, name)]
     if len(parts) == 1:
         return parts[0]
     code = np.zeros(len(record), dtype=np.intp)
@@ -109,14 +109,23 @@ def clustered(record: Any, cluster: Any) -> Any:
     return record if cluster is None else replace(record, cluster=read_clusters(cluster, record))
 
 
+def label_columns(groups: Any, record: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
+    """(its name, None where it has none; labels of the record's rows, (n,)) of each column of a frame, a mapping or an (n, c) array, or of
+    the one that labels are."""
+    return [(called, _kept(column, record, name)) for called, column in _columns(groups, name)]
+
+
 def _columns(groups, name):
-    """The columns of a frame or (n, c) array, or the one that labels are."""
     column_names(groups, name)
+    if isinstance(groups, Mapping):
+        return [(str(column), _labels(values, name)) for column, values in groups.items()]
     if hasattr(groups, "columns") and hasattr(groups, "shape"):
         columns = getattr(groups, "column_names", groups.columns)
-        return [_labels(groups[column], name) for column in columns]
+        return [(str(column), _labels(groups[column], name)) for column in columns]
     labels = _labels(groups, name)
-    return list(labels.T) if labels.ndim == 2 else [labels]
+    called = getattr(groups, "name", None)
+    called = called if isinstance(called, str) else None
+    return [(f"column {j + 1}", column) for j, column in enumerate(labels.T)] if labels.ndim == 2 else [(called, labels)]
 
 
 def _labels(values, name):
@@ -139,7 +148,8 @@ def _kept(column, record, name):
     return column if record.kept is None else column[record.kept]
 
 
-def _coded(labels, name) -> Groups:
+def coded(labels: np.ndarray, name: str = "groups") -> Groups:
+    """The groups that labels (n,) of any kind name."""
     if labels.dtype.kind in "biuUS" or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
         return Groups(*np.unique(labels, return_inverse=True))
     seen: dict[Hashable, int] = {}

@@ -7,13 +7,18 @@ exactly, and mean and variance are sums of closed integrals.
 import numpy as np
 from scipy import special
 
-__all__ = ["empirical_scores", "interpolate", "invert", "line_moments", "tail_slopes"]
+__all__ = ["central", "empirical_scores", "interpolate", "invert", "line_moments", "tail_slopes"]
 
 ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
 def _density(z):
     return np.exp(-0.5 * z * z) / ROOT_TWO_PI
+
+
+def central(score: np.ndarray) -> np.ndarray:
+    """The level of the central interval that just holds what has this normal score: 2 Phi(|z|) - 1."""
+    return special.erf(np.abs(score) / np.sqrt(2.0))
 
 
 def line_moments(knots, values, low_slope, high_slope):

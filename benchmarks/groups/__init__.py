@@ -1,0 +1,1 @@
+"""Groups: how often an audit is wrong, and what it finds."""

@@ -1,0 +1,238 @@
+"""The audit of a model in every group."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.row_draws import row_codes
+from calibrant._support.options import require_count, require_not_negative, require_option
+from calibrant.audits.evidence import false_discovery
+from calibrant.audits.found import found_groups, number_features
+from calibrant.audits.levels import Column, Family, cells, columns_of, everyone, family
+from calibrant.audits.nulls import Tested, tested_groups
+from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
+from calibrant.audits.rows import gaps, sorted_gaps
+from calibrant.audits.sample import Sample, ScoreSample, of_classes, of_forecasts, of_outcomes
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.forecasts.read import is_forecast, read_forecast
+from calibrant.frames.evaluation import Evaluation
+from calibrant.groups import clustered, label_columns
+from calibrant.labels import array_of
+from calibrant.predictions import Inputs
+
+__all__ = ["audit"]
+
+
+def audit(
+    y_true: Any, P: Any = None, groups: Any = None, *, std: ArrayLike | None = None, X: Any = None, target: Any = None,
+    level: float = 0.95, null: Literal["strong", "weak"] | None = None, found: Literal["tree", "boosting"] | None = None, depth: int = 2,
+    n_bins: int = 5, tolerance: float = 0.05, control: Literal["any", "share"] = "any", cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", n_draws: int = 1000,
+    random_state: int = 0,
+) -> Audit:  # fmt: skip
+    r"""Test whether a model is calibrated in every group, those given and those found, with their number taken into account.
+
+    .. math:: T_g = \frac{|\sum_{i \in g} (y_i - p_i)|}{\sqrt{V_g}}, \qquad
+        p_g = P\Big(\max_{h: T_h \le T_g} T^*_h \ge T_g\Big)
+
+    Strong null, :math:`y_i \sim p_i` of every row: outcomes are drawn from the probabilities, :math:`V_g = \sum p_i (1 - p_i)`. Weak null,
+    :math:`E[y - p \mid g] = 0`: the signs of the errors are turned, :math:`V_g = \sum (y_i - p_i)^2`.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation``
+        Of the last, as :func:`calibrant.evaluate` makes it of a table of any size, the columns of ``by`` are the groups.
+    P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one output
+    groups : frame, mapping or (n, c) array of columns, or (n,) labels, optional
+        Each column's levels are groups, so groups may overlap or lie in each other. Missing values are a level. Numbers (with more than 20
+        values) are cut into ``n_bins`` parts; whole numbers without the name of a column are labels.
+    std : (n,), for regression
+    X : (n, d) features or frame, optional
+        Where ``found`` looks for groups; default, in ``groups``.
+    target : {"event", "answer", "classes"} or a class label, optional
+        Whose probability is audited: class 1's of two (the default there), the predicted label's (the default of more), every class's, or
+        one's. Forecasts are audited by the normal score of the outcome, whose mean should be 0 ("mean"), and by the central
+        interval that just holds it, 0.5 on average ("spread"): more where errors are larger than said.
+    level : float, default 0.95
+        That no group is called off by chance, and that all intervals hold together.
+    null : {"strong", "weak"}, optional
+        Default: strong, and weak with ``cluster`` or for forecasts. The strong null asks more of the model and is exact at any sizes.
+    found : {"tree", "boosting"}, optional
+        Groups found in the features as well: by a tree of depth 3 on the errors, or by boosting them. Half of the rows finds, the other
+        half tests, and they change places; so each test has half of the rows and a quarter of the error rate.
+    depth : int, default 2
+        Up to how many columns are crossed.
+    n_bins : int, default 5
+    tolerance : float, default 0.05
+        A group "holds" where its interval is within this of 0. One that is neither off nor holds has too few rows to tell.
+    control : {"any", "share"}, default "any"
+        What ``1 - level`` bounds: the chance that any group is called off falsely, or the expected share of such among those called off.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together; only the weak null knows of them.
+    sample_weight : (n,), optional
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+    n_draws : int, default 1000
+        Of the null. The least p-value is one over it.
+    random_state : int, default 0
+
+    Returns
+    -------
+    Audit
+        ``print`` it for one line; ``.groups`` worst first, ``.frame()``, ``.to_dict()``, ``.worst``, ``.multicalibration``.
+
+    Raises
+    ------
+    InputError
+        Where there are no groups, or the strong null is asked for with clusters.
+
+    See Also
+    --------
+    metrics.per_group : any metric in each group.
+    metrics.worst_group : one metric, where it is surely worst.
+    worst_slices : the slices of an evaluation, bin by bin.
+
+    Notes
+    -----
+    Audit on rows that the model and its calibrator have not seen. Under the weak null a group needs 30 events and 30 rows without; under
+    the strong null errors whose variance adds up to 5; others have "not enough data". Prediction sets and intervals are audited by whether
+    they held what came: ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group is beside the one that chance
+    explains; it is not tested by itself, but in the ``multicalibration`` error, the largest at any cut of any group. Of weighted rows the
+    halves of ``found`` depend on how rows are merged.
+
+    References
+    ----------
+    Westfall and Young, "Resampling-Based Multiple Testing", 1993. Hébert-Johnson, Kim, Reingold and Rothblum, "Multicalibration", ICML
+    2018. Wang and Ramdas, "False discovery rate control with e-values", JRSS B 84, 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import calibrant as cb
+    >>> p, site = np.full(400, 0.3), np.repeat(["a", "b"], 200)
+    >>> y = np.concatenate([np.arange(200) < 60, np.arange(200) < 100]).astype(int)
+    >>> print(cb.audit(y, p, {"site": site}))
+    1 of 2 groups; the worst: site b, says 30 %, is 50 % (n = 200); of 1 there is not enough data to tell.
+    """
+    require_level(level)
+    for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
+        require_count(name, value)
+    require_not_negative("tolerance", tolerance)
+    require_option("null", "strong" if null is None else null, ("strong", "weak"))
+    require_option("control", control, ("any", "share"))
+    if found is not None:
+        require_option("found", found, ("tree", "boosting"))
+    if isinstance(y_true, Evaluation):
+        if P is not None or groups is not None or found is not None or cluster is not None:
+            raise InputError("an evaluation is audited by its own columns; leave out P, groups, found and cluster, or pass rows.")
+        sample, columns, features, asked = _of_evaluation(y_true, n_bins)
+    else:
+        read = _read(y_true, P, std, target, cluster, sample_weight, classes, inputs)
+        sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
+    if null == "strong" and sample.cluster is not None:
+        raise InputError('null="strong" takes rows that are independent; got cluster; leave null out, or pass null="weak".')
+    if null is None:
+        null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
+    return _audited(sample, columns, features, asked, level, null, found, depth, tolerance, control, n_draws, random_state)
+
+
+def _read(y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, classes: Any, inputs: Any) -> tuple[Any, Any]:
+    """(record, target)"""
+    if std is not None or is_forecast(P):
+        if target is not None:
+            raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
+        record = read_forecast(P, std, y_true, sample_weight=sample_weight).one_output()
+        return clustered(record, cluster), "forecast"
+    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    return clustered(record, cluster), record.default_target if target is None else target
+
+
+def _of_rows(
+    record: Any, target: Any, groups: Any, X: Any, found: Any, n_bins: int
+) -> tuple[Sample, list[Column], Any, str]:  # fmt: skip
+    labelled = [] if groups is None else label_columns(groups, record)
+    looked_in = labelled if X is None else label_columns(X, record, "X")
+    if not labelled and (found is None or not looked_in):
+        raise InputError('groups must name the groups of the rows; got none; pass a frame of columns, or X= with found="tree".')
+    columns = columns_of(labelled, n_bins, record.weights)
+    cell = cells(columns, len(record))
+    features = None if found is None else number_features(looked_in)
+    tie = np.zeros(len(record)) if features is None else row_codes(np.nan_to_num(features[1], nan=-1.5e300)).astype(np.float64)
+    if target == "forecast":
+        sample = of_forecasts(record, cell, tie)
+    elif target == "classes":
+        sample = of_classes(record, cell, tie)
+    else:
+        said, hit = record.pair(target)
+        sample = of_outcomes(said, hit, record.weights, cell, record.cluster, None if features is None else tie)
+    columns = [Column(one.name, one.levels, one.index[sample.rows]) for one in columns]
+    features = None if features is None else (features[0], features[1][sample.rows])
+    return sample, columns, features, str(target)
+
+
+def _of_evaluation(evaluation: Evaluation, n_bins: int) -> tuple[Sample, list[Column], None, str]:
+    """Units are the bins of the evaluation's slices."""
+    parts, sums, _ = evaluation.state.by(_slice)
+    if not evaluation.by or not parts:
+        raise InputError("the evaluation must have groups; got one without by=; evaluate with by=[...].")
+    part, place = np.nonzero(sums[..., 0] > 0.0)
+    n, total, hits = sums[part, place].T
+    labelled = [(str(name), array_of([key[j] for key in parts])[part]) for j, name in enumerate(evaluation.by)]
+    columns = columns_of(labelled, n_bins, n)
+    said = np.clip(total / n, 0.0, 1.0)
+    sample = of_outcomes(said, np.clip(hits / n, 0.0, 1.0), n, cells(columns, len(n)))
+    return sample, [Column(one.name, one.levels, one.index[sample.rows]) for one in columns], None, evaluation.target
+
+
+def _slice(group: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Without the predicted class, which comes last."""
+    return group[:-1]
+
+
+def _audited(
+    sample: Sample, columns: Sequence[Column], features: Any, target: str, level: float, null: Any, found: Any, depth: int,
+    tolerance: float, control: Any, n_draws: int, random_state: int,
+) -> Audit:  # fmt: skip
+    given = family(columns, depth)
+    both = found is not None and len(given) > 0
+    looked: list[tuple[Sample, Family, int]] = [(sample, given, 2 if both else 1)] if len(given) else []
+    if found is not None:
+        halves = found_groups(found, features[0], features[1], sample, random_state)
+        looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
+    if not looked:
+        raise InputError("groups must hold two levels or more, in one column at least; got one group of all rows; pass other columns.")
+    rows, multicalibration = list[GroupGap](), None
+    for one, family_, share in looked:
+        tested = tested_groups(one, family_, null, n_draws, random_state)
+        p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
+        alpha = (1.0 - level) / share
+        critical = _critical(tested, alpha)
+        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, null, one is not sample)
+        if one is sample and len(tested.maxima):
+            multicalibration = _multicalibration(tested)
+    whole = everyone(len(sample))
+    tested = tested_groups(sample, whole, null, 1, random_state)
+    nothing = np.full(tested.p_value.shape, np.nan)
+    overall = gaps(sample, whole, tested, nothing, float(normal_quantile(level)), 1.0 - level, tolerance, null, False)
+    return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
+
+
+def _critical(tested: Tested, alpha: float) -> float:
+    """What the largest statistic is above with probability alpha, as p-values have it; without draws, of independent tests."""
+    if len(tested.maxima) == 0:
+        return float(normal_quantile(1.0 - alpha / max(tested.tested.size, 1)))
+    place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
+    return float(np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1])
+
+
+def _multicalibration(tested: Tested) -> MulticalibrationError:
+    value, draws = tested.range_
+    p = (1.0 + float(np.sum(draws >= value * (1.0 - 1e-10)))) / (1.0 + len(draws))
+    return MulticalibrationError(value, float(draws.mean()), p)

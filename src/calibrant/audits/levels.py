@@ -1,0 +1,128 @@
+"""Groups of rows from columns: their levels, and the crossings of several, as a matrix of who is in which."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.bins import equal_mass_groups
+from calibrant._kernels.memberships import membership
+from calibrant.groups import coded
+
+__all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family"]
+
+#: A numeric column of more distinct values than this is cut at quantiles.
+MOST_VALUES = 20
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of groups: its name, the names of its levels, and the level of each row (n,)."""
+
+    name: str
+    levels: list[str]
+    index: np.ndarray
+
+
+@dataclass(frozen=True)
+class Family:
+    """Groups that are looked at together: where each is, {column: level}, and a sparse (G, u) matrix of ones, who is in it."""
+
+    where: list[dict[str, str]]
+    matrix: Any
+
+    def __len__(self) -> int:
+        return len(self.where)
+
+
+def columns_of(labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray) -> list[Column]:
+    """Columns (name or None, labels (n,)) as levels; numbers cut into ``n_bins`` parts of equal weight."""
+    return [_column(name or "group", labels, n_bins, weight, frame=name is not None) for name, labels in labelled]
+
+
+def cells(columns: Sequence[Column], n: int) -> np.ndarray:
+    """(n,) a number for each combination of all levels that occurs."""
+    code = np.zeros(n, dtype=np.intp)
+    for column in columns:
+        code = np.unique(code * len(column.levels) + column.index, return_inverse=True)[1]
+    return code
+
+
+def _column(name: str, labels: np.ndarray, n_bins: int, weight: np.ndarray, frame: bool) -> Column:
+    numbers = _numbers(labels, frame)
+    if numbers is None:
+        found = coded(labels)
+        return Column(name, found.texts, found.index)
+    missing = np.isnan(numbers)
+    part = np.full(len(numbers), -1, dtype=np.intp)
+    part[~missing] = equal_mass_groups(numbers[~missing], n_bins, weight[~missing])
+    ends = [numbers[part == k] for k in range(part.max() + 1)]
+    levels = [f"{one.min():.4g} to {one.max():.4g}" for one in ends]
+    part[missing] = len(levels)
+    return Column(name, [*levels, *(["(missing)"] if missing.any() else [])], part)
+
+
+def _numbers(labels: np.ndarray, frame: bool) -> np.ndarray | None:
+    """The column as numbers to be cut, NaN where missing; None where its values are names. Whole numbers without a column are names."""
+    if labels.dtype.kind == "O":
+        present = [v for v in labels.tolist() if v is not None and v == v]
+        if not present or not all(isinstance(v, float | int) and not isinstance(v, bool) for v in present):
+            return None
+        labels = np.array([float("nan") if v is None or v != v else float(v) for v in labels.tolist()])
+    if labels.dtype.kind not in ("iuf" if frame else "f"):
+        return None
+    numbers = labels.astype(np.float64)
+    values = np.unique(numbers[~np.isnan(numbers)])
+    whole = not frame and bool((values == np.rint(values)).all())
+    return None if whole or len(values) <= MOST_VALUES else numbers
+
+
+def family(columns: Sequence[Column], depth: int) -> Family:
+    """All levels and their crossings of up to ``depth`` columns; of groups that are the same rows, the one of fewer columns.
+
+    A column of one level is all rows, no group.
+    """
+    used = [column for column in columns if len(np.unique(column.index)) > 1]
+    n = len(used[0].index) if used else 0
+    # A number for each row, whose sum over a group tells groups of the same rows.
+    mark = np.random.default_rng(0).random(n)
+    where, rows, members = list[dict[str, str]](), list[np.ndarray](), list[np.ndarray]()
+    known: set[tuple[int, float]] = set()
+    for size in range(1, min(depth, len(used)) + 1):
+        for several in combinations(used, size):
+            names, index = _crossed(several)
+            count, total = np.bincount(index), np.bincount(index, weights=mark)
+            place = np.full(len(names), -1, dtype=np.intp)
+            for g, key in enumerate(zip(count.tolist(), np.round(total, 9).tolist(), strict=True)):
+                if key not in known:
+                    known.add(key)
+                    place[g] = len(where)
+                    where.append(names[g])
+            kept = np.flatnonzero(place[index] >= 0)
+            rows.append(place[index[kept]])
+            members.append(kept)
+    if not where:
+        return Family([], membership(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), (0, n)))
+    row, member = np.concatenate(rows), np.concatenate(members)
+    return Family(where, membership(row, member, (len(where), n)))
+
+
+def _crossed(columns: Sequence[Column]) -> tuple[list[dict[str, str]], np.ndarray]:
+    """({column: level} of each combination that occurs, the combination of each row)."""
+    code = np.zeros(len(columns[0].index), dtype=np.intp)
+    for column in columns:
+        code = code * len(column.levels) + column.index
+    found, index = np.unique(code, return_inverse=True)
+    names = [dict[str, str]() for _ in found]
+    for column in reversed(columns):
+        found, digit = np.divmod(found, len(column.levels))
+        for name, level in zip(names, digit.tolist(), strict=True):
+            name[column.name] = column.levels[level]
+    return [dict(reversed(name.items())) for name in names], index
+
+
+def everyone(n: int) -> Family:
+    """All rows, as one group."""
+    return Family([{"group": "all rows"}], membership(np.zeros(n, dtype=np.intp), np.arange(n), (1, n)))

@@ -1,0 +1,45 @@
+"""Intervals of the gaps of all groups, which hold together: the shifts that the test of a group would not refuse."""
+
+import numpy as np
+
+from calibrant._kernels.logistic import sigmoid
+from calibrant.audits.sample import Sample, ScoreSample
+from calibrant.audits.totals import Totals
+
+__all__ = ["gap_limits"]
+
+#: The farthest shift of the log-odds, and the halvings of it.
+FARTHEST, HALVINGS = 40.0, 50
+
+
+def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: float) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), (G, q) each, of what was said above what came, on average; nan of groups without rows.
+
+    Of outcomes and classes the probabilities are shifted in the log-odds, all by as much, until their sum is ``critical`` deviations from
+    what came: an end is inside what is possible, and of use without an event. ``spread`` (G, q) is the deviation of the sums of errors.
+    """
+    n = np.where(totals.n > 0.0, totals.n, np.nan)
+    if isinstance(sample, ScoreSample):
+        gap = (totals.said - totals.came) / n
+        reach = critical * spread / n
+        return gap - reach, gap + reach
+    said = np.where(totals.parts_n > 0.0, totals.parts_said / np.where(totals.parts_n > 0.0, totals.parts_n, 1.0), 0.5)
+    inner = np.clip(said, 1e-12, 1.0 - 1e-12)
+    odds = np.log(inner) - np.log1p(-inner)
+    own = (totals.parts_n * inner * (1.0 - inner)).sum(axis=-1)
+    # The errors may vary more than independent rows would (clusters), or less (parts of one mean are of several probabilities).
+    factor = np.where((own > 0.0) & (spread > 0.0), spread / np.sqrt(np.where(own > 0.0, own, 1.0)), 1.0)
+
+    def end(sign: float) -> np.ndarray:
+        low, high = np.full(n.shape, -FARTHEST), np.full(n.shape, FARTHEST)
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            p = sigmoid(odds + middle[..., None])
+            total = (totals.parts_n * p).sum(axis=-1)
+            deviation = factor * np.sqrt((totals.parts_n * p * (1.0 - p)).sum(axis=-1))
+            above = total + sign * critical * deviation > totals.came
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return (totals.parts_n * sigmoid(odds + (0.5 * (low + high))[..., None])).sum(axis=-1) / n
+
+    mean = totals.said / n
+    return mean - end(-1.0), mean - end(1.0)

@@ -1,0 +1,231 @@
+"""The two nulls of an audit: what was said is true of every row (strong), or right on average in every group (weak)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from calibrant._kernels.bins import equal_mass_groups
+from calibrant._kernels.memberships import membership, row_sums, scaled_columns, scaled_rows
+from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.step_down import step_down
+from calibrant.audits.levels import Family
+from calibrant.audits.sample import Sample, ScoreSample
+from calibrant.audits.totals import Totals, parted
+
+__all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
+
+#: Of the sum in a group, for the strong null: below it a single event decides, and all others lose power.
+LEAST_VARIANCE = 5.0
+#: And as many without one (of other questions rows, or clusters), for the weak null, which rests on a normal limit.
+LEAST_EVENTS = 30.0
+#: Parts of equal weight that what was said is cut into, for calibration errors within groups.
+SCORE_PARTS = 16
+#: Numbers drawn at once.
+DRAWN_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The tests of a family.
+
+    Attributes
+    ----------
+    totals : of all groups
+    tested : (G, q) which could be tested.
+    statistic, spread : (G, q) size of the sum of errors in standard deviations of the null; and the one about the group's own mean.
+    p_value : (G, q) adjusted for the number of tests, nan where not tested.
+    maxima : (B,) largest statistic of each draw.
+    range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to high, of any group.
+    """
+
+    totals: Totals
+    tested: np.ndarray
+    statistic: np.ndarray
+    spread: np.ndarray
+    p_value: np.ndarray
+    maxima: np.ndarray
+    range_: tuple[float, np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Null:
+    """A family of groups under a null; the template says how sums by group and part are drawn."""
+
+    sample: Sample
+    family: Family
+    place: np.ndarray
+    n_parts: int
+
+    @cached_property
+    def totals(self) -> Totals:
+        return Totals.of(self.sample, self.family, self.place, self.n_parts)
+
+    @cached_property
+    def centred_variance(self) -> np.ndarray:
+        """(G, q) variance of the sum of errors about each group's own mean."""
+        of = self.totals
+        gap = (of.came - of.said) / np.maximum(of.n, 1e-300)
+        if self.sample.cluster is not None:
+            sums, rows = _by_cluster(self.sample, self.family)
+            counts = row_sums(rows > 0)
+            out = np.empty_like(gap)
+            for q, one in enumerate(sums):
+                own = one - scaled_rows(rows, gap[:, q])
+                out[:, q] = row_sums(own * own) * counts / np.maximum(counts - 1.0, 1.0)
+            return out
+        unit, mass, off = self.sample.parts()
+        member = self.family.matrix[:, unit]
+        squares = np.asarray(member @ (mass[:, None] * off * off))
+        return np.maximum(squares - of.n * gap * gap, 0.0) * of.n / np.maximum(of.n - 1.0, 1e-300)
+
+
+class Strong(_Null):
+    """Outcomes are drawn from what was said."""
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """(G, q) of the sum of errors."""
+        return self.totals.variance
+
+    @cached_property
+    def enough(self) -> np.ndarray:
+        """(G, q) where it can be tested."""
+        return (self.totals.variance >= LEAST_VARIANCE) | (self.totals.impossible > 0.0)
+
+    def drawn(self, tested: np.ndarray, rng: Generator, count: int) -> list[np.ndarray]:
+        """For each question the sums of the groups tested, (their number x parts, count)."""
+        off = self.sample.drawn(count, rng)
+        return [self._matrices[q][_parts_of(tested[:, q], self.n_parts)] @ off[:, q] for q in range(off.shape[1])]
+
+    @cached_property
+    def _matrices(self) -> list[Any]:
+        return [parted(self.family, self.place[:, q], self.n_parts) for q in range(self.sample.said.shape[1])]
+
+    @property
+    def size(self) -> int:
+        """Numbers that one draw takes."""
+        return self.sample.said.size
+
+
+class Weak(_Null):
+    """The signs of errors are turned, of rows or of whole clusters; sums are measured by the squares of what is turned."""
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """(G, q) of the sum of errors."""
+        if self.sample.cluster is not None:
+            sums, _ = _by_cluster(self.sample, self.family)
+            return np.column_stack([row_sums(one * one) for one in sums])
+        unit, mass, off = self.sample.parts()
+        return np.asarray(self.family.matrix[:, unit] @ (mass[:, None] * off * off))
+
+    @cached_property
+    def enough(self) -> np.ndarray:
+        """(G, q) where it can be tested."""
+        of = self.totals
+        events = np.minimum(of.came, of.n - of.came) if not isinstance(self.sample, ScoreSample) else of.n
+        if self.sample.cluster is not None:
+            _, rows = _by_cluster(self.sample, self.family)
+            events = np.minimum(events, row_sums(rows > 0)[:, None])
+        return ((events >= LEAST_EVENTS) & (self.variance > 0.0)) | (of.impossible > 0.0)
+
+    def drawn(self, tested: np.ndarray, rng: Generator, count: int) -> list[np.ndarray]:
+        """As of the strong null."""
+        if self.sample.cluster is not None:
+            turned = 2.0 * rng.integers(0, 2, (int(self.sample.cluster.max()) + 1, count)) - 1.0
+        else:
+            mass = self._parts[1]
+            whole = np.floor(mass)
+            turned = 2.0 * rng.binomial(whole.astype(np.int64), 0.5, (count, len(mass))).T - whole[:, None]
+            rest = np.sqrt(mass - whole)[:, None]
+            if rest.any():
+                turned += rest * (2.0 * rng.integers(0, 2, turned.shape) - 1.0)
+        return [one[_parts_of(tested[:, q], self.n_parts)] @ turned for q, one in enumerate(self._matrices)]
+
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.sample.parts()
+
+    @cached_property
+    def _matrices(self) -> list[Any]:
+        unit, mass, off = self._parts
+        out = list[Any]()
+        for q in range(off.shape[1]):
+            member = parted(self.family, self.place[:, q], self.n_parts)[:, unit]
+            if self.sample.cluster is None:
+                out.append(scaled_columns(member, off[:, q]))
+            else:
+                cluster = self.sample.cluster[unit]
+                to = membership(np.arange(len(unit)), cluster, (len(unit), int(cluster.max()) + 1), mass * off[:, q])
+                out.append(member @ to)
+        return out
+
+    @property
+    def size(self) -> int:
+        """Numbers that one draw takes."""
+        return 2 * len(self.sample)
+
+
+NULLS: dict[str, type[Strong] | type[Weak]] = {"strong": Strong, "weak": Weak}
+
+
+def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, random_state: int) -> Tested:
+    """Test all groups of a family for each question, with their number taken into account."""
+    place = np.column_stack([equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T])
+    of = NULLS[null](sample, family, place, int(place.max()) + 1)
+    totals, tested = of.totals, of.enough
+    deviation = np.sqrt(of.variance)
+    statistic = np.abs(totals.came - totals.said) / np.where(deviation > 0.0, deviation, np.inf)
+    statistic = np.where(totals.impossible > 0.0, np.inf, statistic)
+    observed, ranges = statistic[tested], [0.0 * np.empty(0)]
+    p_value = np.full(tested.shape, np.nan)
+    if not tested.any():
+        return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), p_value, np.empty(0), (0.0, np.empty(0)))
+
+    def blocks() -> Iterator[np.ndarray]:
+        rng = null_generator(random_state)
+        step = max(min(DRAWN_AT_ONCE // max(of.size, int(tested.sum()) * of.n_parts), n_draws), 1)
+        for start in range(0, n_draws, step):
+            sums = of.drawn(tested, rng, min(step, n_draws - start))
+            found = [_statistics(one, deviation[tested[:, q], q], of.n_parts) for q, one in enumerate(sums)]
+            ranges.append(np.max([one[1] for one in found], axis=0))
+            out = np.empty((int(tested.sum()), sums[0].shape[1]))
+            question = np.nonzero(tested)[1]
+            for q, one in enumerate(found):
+                out[question == q] = one[0]
+            yield out
+
+    p_value[tested], maxima = step_down(observed, blocks())
+    seen = [_statistics(totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts)[1] for q in
+            range(tested.shape[1])]  # fmt: skip
+    range_ = float(np.max(seen)), np.concatenate(ranges)
+    return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), p_value, maxima, range_)
+
+
+def _statistics(sums: np.ndarray, deviation: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """From (G x parts, b) sums: (G, b) sizes of the sums in deviations, and (b,) the largest range of the running sums of any group."""
+    if len(deviation) == 0:
+        nothing = np.zeros(int(sums.shape[1]))
+        return np.empty((0, sums.shape[1])), nothing
+    running: np.ndarray = np.cumsum(sums.reshape(len(deviation), n_parts, -1), axis=1)
+    safe = np.where(deviation > 0.0, deviation, np.inf)[:, None]
+    reach = np.maximum(running.max(axis=1), 0.0) - np.minimum(running.min(axis=1), 0.0)
+    largest: np.ndarray = (reach / safe).max(axis=0)
+    return np.abs(running[:, -1]) / safe, largest
+
+
+def _parts_of(groups: np.ndarray, n_parts: int) -> np.ndarray:
+    return np.flatnonzero(np.repeat(groups, n_parts))
+
+
+def _by_cluster(sample: Sample, family: Family) -> tuple[list[Any], Any]:
+    """Sparse (G, C): the sums of errors for each question, and the rows."""
+    cluster = np.zeros(0, dtype=np.intp) if sample.cluster is None else sample.cluster
+    shape = (len(cluster), int(cluster.max()) + 1)
+    units = np.arange(len(cluster))
+    sums = [family.matrix @ membership(units, cluster, shape, one) for one in sample.off.T]
+    return sums, family.matrix @ membership(units, cluster, shape, sample.weight)

@@ -1,0 +1,60 @@
+"""From sums and tests to the rows of an audit."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from calibrant.audits.evidence import shrunk_gaps
+from calibrant.audits.levels import Family
+from calibrant.audits.limits import gap_limits
+from calibrant.audits.nulls import Tested
+from calibrant.audits.result import GroupGap
+from calibrant.audits.sample import Sample, ScoreSample
+
+__all__ = ["gaps", "sorted_gaps"]
+
+
+def gaps(
+    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: float, alpha: float, tolerance: float, null: str,
+    found: bool,
+) -> list[GroupGap]:  # fmt: skip
+    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to ``critical`` deviations."""
+    totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
+    n = np.where(totals.n > 0.0, totals.n, np.nan)
+    spread = np.sqrt(totals.variance) if null == "strong" and not of_scores else tested.spread
+    low, high = gap_limits(sample, totals, spread, critical)
+    said, came = totals.said / n, totals.came / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(said > 0.0, came / said, np.nan)
+    off = p_value <= alpha
+    holds = ~off & tested.tested & (np.maximum(np.abs(low), np.abs(high)) <= tolerance)
+    columns = {
+        "n": totals.n, "events": None if of_scores else totals.came, "said": said, "came": came, "gap": said - came, "low": low,
+        "high": high, "ratio": ratio, "error": None if of_scores else np.abs(totals.parts_off).sum(axis=-1) / n,
+        "error_by_chance": None if of_scores else np.sqrt(2.0 / np.pi) * np.sqrt(totals.parts_variance).sum(axis=-1) / n,
+        "score_gap": None if of_scores else totals.score / n, "shrunk": shrunk_gaps(said - came, spread / n, tested.tested),
+        "p_value": p_value,
+    }  # fmt: skip
+    outcome = np.where(off, "off", np.where(holds, "holds", "not enough data"))
+    out = list[GroupGap]()
+    for g, where in enumerate(family.where):
+        for q, question in enumerate(sample.questions):
+            numbers: dict[str, Any] = {name: _known(values, g, q) for name, values in columns.items()}
+            out.append(GroupGap(where, question, **numbers, outcome=outcome[g, q].item(), found=found))
+    return out
+
+
+def _known(values: np.ndarray | None, g: int, q: int) -> float | None:
+    value = None if values is None else float(values[g, q])
+    return None if value is None or np.isnan(value) else value
+
+
+def sorted_gaps(rows: Iterable[GroupGap]) -> list[GroupGap]:
+    """Those that are off first, by p-value and by how far their interval is from 0; then the rest, by the latter."""
+
+    def key(one: GroupGap) -> tuple[Any, ...]:
+        away = max(one.low, -one.high, 0.0)
+        return one.outcome != "off", one.p_value if one.outcome == "off" else 0.0, -away, -abs(one.shrunk), one.name
+
+    return sorted(rows, key=key)

@@ -1,0 +1,155 @@
+"""What is audited: units of rows, what was said of them, what came, and how that varies where what was said is true."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from calibrant._kernels.normal_scores import central
+
+__all__ = ["ClassSample", "OutcomeSample", "Sample", "ScoreSample", "of_classes", "of_forecasts", "of_outcomes"]
+
+
+@dataclass(frozen=True)
+class Sample(ABC):
+    """Units, in an order of their own: rows that say and are the same are one, so repetition and row order change nothing.
+
+    Attributes
+    ----------
+    questions : what is asked of each group, q of them: nothing more (""), or a class, or "mean" and "spread" of a forecast.
+    weight : (u,) rows that each unit stands for.
+    said, came : (u, q) what was said, and the mean of what came.
+    variance : (u, q) of what comes of one row, where what was said is true.
+    cluster : (u,) numbers, or None.
+    rows : (u,) one row of each unit.
+    """
+
+    questions: tuple[str, ...]
+    weight: np.ndarray
+    said: np.ndarray
+    came: np.ndarray
+    variance: np.ndarray
+    cluster: np.ndarray | None
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def take(self, units: np.ndarray) -> Self:
+        """Some of the units."""
+        cluster = None if self.cluster is None else np.unique(self.cluster[units], return_inverse=True)[1]
+        return replace(
+            self, weight=self.weight[units], said=self.said[units], came=self.came[units], variance=self.variance[units],
+            cluster=cluster, rows=self.rows[units],
+        )  # fmt: skip
+
+    @property
+    def off(self) -> np.ndarray:
+        """(u, q) sums of what came above what was said."""
+        return self.weight[:, None] * (self.came - self.said)
+
+    @abstractmethod
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """(u, q, count) draws of ``off`` where what was said is true."""
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows that came out alike, m parts of units: (unit of each, rows in each, how far each row came above what was said (m, q))."""
+        return np.arange(len(self)), self.weight, self.came - self.said
+
+
+class OutcomeSample(Sample):
+    """Of something that happened or did not."""
+
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """Binomial; the part of a row that a weight leaves over varies as much as its share of a row."""
+        p = self.said[:, 0]
+        whole = np.floor(self.weight)
+        if (whole == 1.0).all():
+            hits = (rng.random((count, len(p))) < p).astype(np.float64).T
+        else:
+            hits = rng.binomial(whole.astype(np.int64), p, (count, len(p))).astype(np.float64).T
+        rest = np.sqrt(self.weight - whole)[:, None]
+        out = hits - (whole * p)[:, None]
+        if rest.any():
+            out += rest * ((rng.random((count, len(p))) < p).T - p[:, None])
+        return out[:, None, :]
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Those where it happened, and those where it did not."""
+        hits = self.weight * self.came[:, 0]
+        units = np.arange(len(self))
+        unit, mass = np.concatenate([units, units]), np.concatenate([hits, self.weight - hits])
+        off = np.concatenate([1.0 - self.said[:, 0], -self.said[:, 0]])
+        some = mass > 1e-12
+        return unit[some], mass[some], off[some][:, None]
+
+
+class ClassSample(Sample):
+    """Of which of K classes it was, a question for each."""
+
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """One class for each row; a row of weight w varies as w rows do."""
+        ends = np.cumsum(self.said, axis=1)[:, :-1]
+        out = np.empty((*self.said.shape, count))
+        for j in range(count):
+            drawn = (rng.random(len(self))[:, None] > ends).sum(axis=1)
+            out[:, :, j] = -self.said
+            out[np.arange(len(self)), drawn, j] += 1.0
+        return out * np.sqrt(self.weight)[:, None, None]
+
+
+class ScoreSample(Sample):
+    """Of the normal score z of an outcome in its forecast, and of 2 Phi(|z|) - 1, the central interval that just holds the outcome.
+
+    They are 0 and 1/2 on average where the forecast is true. The square of z in place of the latter has so long a tail that turning
+    signs says too much of groups below 500 rows.
+    """
+
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """Normal, and uniform; a row of weight w varies as w rows do."""
+        score = rng.standard_normal((len(self), count))
+        return np.stack([score, central(score) - 0.5], axis=1) * np.sqrt(self.weight)[:, None, None]
+
+
+def of_outcomes(
+    said: np.ndarray, hit: np.ndarray, weight: np.ndarray, cell: np.ndarray, cluster: np.ndarray | None = None,
+    tie: np.ndarray | None = None,
+) -> OutcomeSample:  # fmt: skip
+    """Of (n,) probabilities, shares that happened, weights and numbers of cells.
+
+    Rows of one cell, cluster and probability are one unit, but where ``tie`` (n,), a number of what else they hold, orders them.
+    """
+    keys = [said, cell, *([] if cluster is None else [cluster])]
+    order = np.lexsort([*([] if tie is None else [tie]), hit, *keys])
+    fresh = np.ones(len(said), dtype=bool)
+    if tie is None:
+        fresh[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    unit = np.cumsum(fresh) - 1
+    mass = np.bincount(unit, weights=weight[order])
+    hits = np.bincount(unit, weights=(weight * hit)[order])
+    rows = order[fresh]
+    p = said[rows][:, None]
+    came = np.clip(hits / mass, 0.0, 1.0)[:, None]
+    return OutcomeSample(("",), mass, p, came, p * (1.0 - p), None if cluster is None else cluster[rows], rows)
+
+
+def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
+    """Of a record's rows, a question for each class."""
+    order = np.lexsort([tie, record.weights, record.labels, *record.probabilities.T, cell])
+    P = record.probabilities[order]
+    cluster = None if record.cluster is None else record.cluster[order]
+    names = tuple(f"class {one}" for one in record.classes.tolist())
+    return ClassSample(names, record.weights[order], P, record.one_hot[order], P * (1.0 - P), cluster, order)
+
+
+def of_forecasts(record: Any, cell: np.ndarray, tie: np.ndarray) -> ScoreSample:
+    """Of a record of forecasts: the mean and the spread of the normal scores of what came."""
+    score = np.clip(record.score, -38.0, 38.0)
+    order = np.lexsort([tie, record.weights, score, cell])
+    one, ones = score[order], np.ones(len(order))
+    cluster = None if record.cluster is None else record.cluster[order]
+    came = np.column_stack([one, central(one)])
+    said, variance = np.column_stack([0.0 * ones, 0.5 * ones]), np.column_stack([ones, ones / 12.0])
+    return ScoreSample(("mean", "spread"), record.weights[order], said, came, variance, cluster, order)
