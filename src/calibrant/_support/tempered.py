@@ -21,7 +21,7 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
         return record.derived["tempered"], 1.0 / beta, mixing
     z = log_softmax_mixed(record.logits, mixing, beta)
     if record.memory is not None and not record.memory.get("exact"):
-        if z.shape[1] * (z.shape[1] + 1) > DENSE_MATRIX:
+        if record.n_classes * (record.n_classes + 1) > DENSE_MATRIX:
             z = z.astype(np.float32, copy=False)
         if z.size < SINGLE_ENTRIES:
             record.derived["tempered"] = z

@@ -1,4 +1,5 @@
 from calibrant.decisions.certificate import Certificate as Certificate
+from calibrant.decisions.conditional_sets import ConditionalSets as ConditionalSets
 from calibrant.decisions.conformal_risk_control import ConformalRiskControl as ConformalRiskControl
 from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.decision_threshold import DecisionThreshold as DecisionThreshold

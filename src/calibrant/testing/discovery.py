@@ -11,6 +11,7 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.signal import Signal
+from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 
 __all__ = ["all_calibrators", "all_maps", "all_metrics", "all_regression_calibrators", "all_sets", "all_signals"]
@@ -43,9 +44,9 @@ def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCa
     return _examples_of(RegressionCalibrator, extensions)
 
 
-def all_sets() -> list[ConformalSets]:
+def all_sets() -> list[ConformalSets | ConditionalSets]:
     """Example instances of what makes prediction sets."""
-    return _examples_of(ConformalSets, extensions=False)
+    return [*_examples_of(ConformalSets, extensions=False), *_examples_of(ConditionalSets, extensions=False)]
 
 
 def all_metrics() -> list[Metric]:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._kernels.softmax import softmax
+from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, refuses_unfitted, run_all, same_bits, saved_copies
@@ -19,7 +20,7 @@ RUNS, ROWS, NEW = 60, 120, 400
 N_CLASSES = 4
 
 
-def check_sets(sets: ConformalSets) -> None:
+def check_sets(sets: ConformalSets | ConditionalSets) -> None:
     """Run every check of the contract; AssertionError names the one that fails.
 
     Examples
@@ -30,15 +31,13 @@ def check_sets(sets: ConformalSets) -> None:
     run_all(set_checks(sets))
 
 
-def set_checks(sets: ConformalSets) -> Iterator[Check]:
+def set_checks(sets: ConformalSets | ConditionalSets) -> Iterator[Check]:
     """The checks, each a callable with a name."""
-    return bind(
-        [
-            check_unfitted, check_promise, check_nested, check_p_values, check_repetition, check_row_order, check_column_order,
-            check_alone, check_saved, check_state,
-        ],
-        sets, {},
-    )  # fmt: skip
+    of_all = [check_unfitted, check_promise, check_repetition, check_row_order, check_column_order, check_saved]
+    if isinstance(sets, ConditionalSets):
+        # Their sets need not be nested, and no counts add up to them.
+        return bind([*of_all, check_alone], sets, {})
+    return bind([*of_all, check_alone, check_nested, check_p_values, check_state], sets, {})
 
 
 def drawn(n: int, seed: int, discrete: bool = False) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
@@ -52,6 +51,8 @@ def drawn(n: int, seed: int, discrete: bool = False) -> tuple[np.ndarray, np.nda
 
 
 def _given(sets: Any, groups: dict[str, np.ndarray], rows: Any = slice(None)) -> dict[str, np.ndarray]:
+    if isinstance(sets, ConditionalSets):
+        return {"features": groups["overlapping"][rows]}
     return {"groups": groups[sets.by][rows]} if sets.by in groups else {}
 
 
@@ -83,13 +84,16 @@ def check_promise(sets: Any) -> None:
 
 def _asked_for(sets, y, groups):
     """Name -> rows of each part that the promise is of."""
+    everyone = {None: np.ones(len(y), dtype=bool)}
+    if isinstance(sets, ConditionalSets):
+        return {**everyone, **{k: groups["overlapping"][:, k] for k in range(2)}}
     if sets.by == "class":
         return {k: y == k for k in range(N_CLASSES)}
     if sets.by == "groups":
         return {g: groups["groups"] == g for g in range(3)}
     if sets.by == "overlapping":
         return {k: groups["overlapping"][:, k] for k in range(2)}
-    return {None: np.ones(len(y), dtype=bool)}
+    return everyone
 
 
 def check_nested(sets: Any) -> None:

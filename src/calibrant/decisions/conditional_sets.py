@@ -1,0 +1,178 @@
+"""Prediction sets that are right within groups that overlap, and along features."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.row_draws import placed_codes, uniform_of_rows
+from calibrant._support.estimators import BaseEstimator
+from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.reading import read_labelled
+from calibrant.decisions.cell_scores import CellScores
+from calibrant.decisions.cells import rows_of_cells
+from calibrant.decisions.conditional_scores import ConditionalScores, read_features
+from calibrant.decisions.set_rows import SetRows, fitted, n_units, require_options
+from calibrant.decisions.set_rule import SetRule
+from calibrant.decisions.set_scores.score import ScoreName
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.predictions import Inputs, Predictions, read
+from calibrant.wrap.as_calibrator import as_calibrator
+
+__all__ = ["ConditionalSets"]
+
+
+class ConditionalSets(Saved, BaseEstimator):
+    r"""Sets of classes whose promise holds in each of several groups that may overlap, and over each non-negative sum of features.
+
+    .. math:: E\left[f(X)\,(1\{Y \in C(X)\} - \text{level})\right] \ge 0 \quad \text{for all } f(x) = \phi(x)^T b \ge 0
+
+    with :math:`\phi` the features and a one. A class is in the set where its score is at most the new row's limit: that of a quantile
+    regression of the calibration scores on the features which counts the new row too.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    score : {"lac", "aps", "raps", "margin", "top_k"}
+        As of :class:`ConformalSets`.
+    level : float, default 0.9
+    calibrator : Calibrator or Map, optional
+        Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows to it, and promises by the others alone.
+    randomised : bool, default True
+        Whether "aps" and "raps" draw. Without, their sets are larger.
+    smoothed : bool, default False
+        Whether limits are drawn, which makes the promise an equality, for any sum of features: smaller sets, of which a share of 1 - level
+        has a limit below what the row's own score could be, many of them empty. Every row then takes a program of its own.
+    penalty, k_reg : float and int, optional
+        Of "raps": what a rank beyond ``k_reg`` costs. None: chosen for small sets on rows that ``fit`` deals out for it.
+    fit_share : float, default 0.5
+        Share of the rows that goes to what is fitted or chosen, if anything is, in equal parts.
+    random_state : int, default 0
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    guarantee_ : contracts.Guarantee
+    rule_ : how rows are scored
+    scores_ : the calibration scores (``scores``) and features (``points``)
+    n_ : float, rows that the promise is bought with
+    split_ : dict, how many rows went where
+    classes_ : (K,)
+
+    See Also
+    --------
+    ConformalSets : ``by="groups"`` for groups that do not overlap; ``by="overlapping"``, larger sets in a fraction of the time.
+    metrics.set_coverage_by, metrics.worst_slab_coverage : whether the promise was needed, and kept.
+
+    Notes
+    -----
+    Use them where the promise must hold for women and for the old and for each clinic at once, or not fall off along a number such as the
+    row's length. Without draws the coverage exceeds the level, for a group of share q by at most (d + 1) / (q (n + 1)), d the number of
+    features: keep that small, or sets grow; where nothing bounds a row's limit, as for features far from all that was seen, its set holds
+    every class. Sets need not be nested in level. A linear program is solved for each distinct row of features, some milliseconds; groups
+    have few such rows.
+
+    References
+    ----------
+    Gibbs, Cherian and Candes, "Conformal prediction with conditional guarantees", 2023, Journal of the Royal Statistical Society B, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> P, member = rng.dirichlet(np.ones(4), 400), rng.random((400, 2)) < 0.4
+    >>> y = (P.cumsum(axis=1) < rng.random(400)[:, None]).sum(axis=1)
+    >>> y = np.where(member[:, 0], rng.integers(0, 4, 400), y)  # of the first group the model knows nothing
+    >>> sets = ConditionalSets(level=0.8).fit(P[:200], y[:200], features=member[:200])
+    >>> found = sets.predict_set(P[200:], features=member[200:])
+    >>> bool(found[member[200:, 0]].sum(axis=1).mean() > found[~member[200:, 0]].sum(axis=1).mean())
+    True
+    """
+
+    def __init__(
+        self, score: ScoreName = "lac", level: float = 0.9, *, calibrator: Any = None, randomised: bool = True, smoothed: bool = False,
+        penalty: float | None = None, k_reg: int | None = None, fit_share: float = 0.5, random_state: int = 0,
+        inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.score: ScoreName = score
+        self.level: float = level
+        self.calibrator: Any = calibrator
+        self.randomised: bool = randomised
+        self.smoothed: bool = smoothed
+        self.penalty: float | None = penalty
+        self.k_reg: int | None = k_reg
+        self.fit_share: float = fit_share
+        self.random_state: int = random_state
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    @classmethod
+    def _examples(cls) -> list["ConditionalSets"]:
+        """Instances for the contract suite."""
+        return [cls(), cls("aps"), cls("raps", penalty=0.01, k_reg=2)]
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, features: Any = None, sample_weight: ArrayLike | None = None, X: Any = None
+    ) -> Self:  # fmt: skip
+        """Fit on predictions for rows that the model did not learn from, and the true labels.
+
+        Parameters
+        ----------
+        P : (n, K), or (n,) for binary: probability of the second class
+        y : (n,) labels
+        features : (n, d) numbers, or booleans of groups that a row may be in; a frame's columns must come again in ``predict_set``
+        sample_weight : (n,), optional
+            Whole numbers: how often each row was met.
+        X : (n, ...) features of the rows, for calibrators that use them
+        """
+        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256)
+        given = None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
+        known: dict[str, Any] = {"classes": self.classes, "X": X, "sample_weight": sample_weight, "called": "y"}
+        record = read_labelled(y, P, inputs=self.inputs, **known)
+        names, points = read_features(features, record)
+        uses = {"calibrator": given is not None and not is_fitted(given), "penalty": self.score == "raps" and self.penalty is None}
+        found = SetRows.of(record, [use for use, needed in uses.items() if needed], self.fit_share, self.random_state)
+        raps = None if self.score != "raps" else (self.penalty or 0.0, self.k_reg or 0)
+        nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
+        rule = SetRule(self.score, raps, given, self.randomised, self.random_state, None, [None], None, nothing)
+        own = found.parts["certificate"]
+        self.rule_: SetRule = fitted(rule, found, rows_of_cells(None, record, None), self.level)
+        self.scores_: ConditionalScores = ConditionalScores.of(names, points[found.rows], self.rule_.scorer.of_labels(own), own.weights)
+        self.classes_: np.ndarray = record.classes
+        self.split_: dict[str, float] = found.sizes
+        self.n_: float = n_units(own)
+        self.status_: str = "exact"
+        return self
+
+    def predict_set(self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None) -> np.ndarray:
+        """(n, K) booleans, whether a class is in the set; at another ``level`` if given."""
+        require_fitted(self, "rule_")
+        level = self.level if level is None else level
+        require_level(level)
+        record = read(P, inputs=self.inputs, classes=self.classes_, X=X)
+        _, points = read_features(features, record, self.scores_.names)
+        return self.rule_.scorer.within(record, self.scores_.limits(points, level, self._draws(record))[:, None])
+
+    def labels(self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None) -> list[list[Any]]:
+        """The sets as lists of labels."""
+        return [self.classes_[row].tolist() for row in self.predict_set(P, features=features, level=level, X=X)]
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What the sets promise."""
+        require_fitted(self, "rule_")
+        kind = "sum" if self.smoothed else "sum that is nowhere negative"
+        others = "the calibrator was fitted on other rows" if self.rule_.calibrator is not None else "nothing else was fitted on them"
+        return Guarantee(
+            "marginal", "coverage", f"new rows weighted by any {kind} of the features, thus of each group among them and of all",
+            f"new rows are exchangeable with these rows, and {others}", self.n_, self.level, self.level if self.smoothed else None,
+            method="conditional conformal by quantile regression",
+        )  # fmt: skip
+
+    def _draws(self, record: Predictions) -> np.ndarray | None:
+        return uniform_of_rows(placed_codes(record.values), self.random_state + 1) if self.smoothed else None
