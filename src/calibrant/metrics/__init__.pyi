@@ -120,6 +120,7 @@ from calibrant.metrics.regression.pinball_loss import pinball_loss as pinball_lo
 from calibrant.metrics.regression.pit_test import pit_histogram as pit_histogram
 from calibrant.metrics.regression.pit_test import pit_test as pit_test
 from calibrant.metrics.regression.quantile_calibration_error import quantile_calibration_error as quantile_calibration_error
+from calibrant.metrics.regression.randomised_pit import randomised_pit as randomised_pit
 from calibrant.metrics.regression.root_mean_square_interval_calibration_error import (
     root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
 )

@@ -1,3 +1,4 @@
+from calibrant.regression.bounded import BoundedOutcomes as BoundedOutcomes
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.covariance_scaling import CovarianceScaling as CovarianceScaling
 from calibrant.regression.distribution_recalibration import DistributionRecalibration as DistributionRecalibration

@@ -1,0 +1,125 @@
+"""The scale on which outcomes between bounds have none."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibrant.errors import InputError
+from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.forecasts.samples import SampleForecast
+
+__all__ = ["Bounds"]
+
+#: Nodes of the integral of a variance, and halvings of its inversion.
+NODES, HALVINGS = 24, 60
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Above ``lower`` the logarithm of the distance to it, below ``upper`` that to it, reversed; between both the normal score."""
+
+    lower: float | None
+    upper: float | None
+
+    @property
+    def width(self) -> float:
+        """From bound to bound, where there are two."""
+        return float(self.upper or 0.0) - float(self.lower or 0.0)
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        """On the scale without bounds; infinite at a bound and beyond it."""
+        with np.errstate(divide="ignore"):
+            if self.upper is None:
+                return np.log(np.maximum(y - self.lower, 0.0))
+            if self.lower is None:
+                return -np.log(np.maximum(self.upper - y, 0.0))
+            low, high = (np.clip(gap / self.width, 0.0, 1.0) for gap in (y - self.lower, self.upper - y))
+            return np.where(low < 0.5, special.ndtri(low), -special.ndtri(high))
+
+    def back(self, x: np.ndarray) -> np.ndarray:
+        """From the scale without bounds."""
+        with np.errstate(over="ignore"):
+            if self.upper is None:
+                return self.lower + np.exp(x)
+            if self.lower is None:
+                return self.upper - np.exp(-x)
+        return np.where(x < 0.0, self.lower + self.width * special.ndtr(x), self.upper - self.width * special.ndtr(-x))
+
+    def log_stretch(self, x: np.ndarray) -> np.ndarray:
+        """log dy/dx at x."""
+        if self.upper is None:
+            return x
+        if self.lower is None:
+            return -x
+        return np.log(self.width) - 0.5 * x * x - LOG_ROOT_TWO_PI
+
+    def require_inside(self, values: np.ndarray, name: str) -> None:
+        """Raise InputError that names the first row with a value that is not between the bounds."""
+        with np.errstate(invalid="ignore"):
+            out = ~np.isfinite(self.forward(values)).reshape(len(values), -1).all(axis=1)
+        if out.any():
+            row = int(np.flatnonzero(out)[0])
+            rule = " and ".join(f"{side} {at:g}" for side, at in (("above", self.lower), ("below", self.upper)) if at is not None)
+            seen = np.array2string(np.asarray(values[row]), precision=4, threshold=8)
+            raise InputError(
+                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); set the bounds that hold, or drop these rows."
+            )
+
+    def normal_of(self, mean: np.ndarray, std: np.ndarray) -> NormalForecast:
+        """The normal forecast on the scale without bounds which has this mean and std between them, (n,) each."""
+        self.require_inside(mean, "the mean")
+        if self.upper is None or self.lower is None:
+            gap = mean - self.lower if self.upper is None else self.upper - mean
+            variance = np.log1p(np.square(std / gap))
+            centre = np.log(gap) - 0.5 * variance
+            return NormalForecast(centre if self.upper is None else -centre, np.sqrt(variance))
+        height = self.forward(mean)
+        share = np.square(std / self.width)
+        too_wide = ~(share < _variance(height, np.full_like(mean, 0.4999 * np.pi)))
+        if too_wide.any():
+            row = int(np.flatnonzero(too_wide)[0])
+            raise InputError(
+                f"std must be one that a distribution from {self.lower:g} to {self.upper:g} can have; row {row} has {std[row]:.4g} with "
+                f"mean {mean[row]:.4g} ({int(too_wide.sum())} such rows); pass quantiles or samples between the bounds."
+            )
+        low, high = np.zeros_like(mean), np.full_like(mean, 0.4999 * np.pi)
+        for _ in range(HALVINGS):
+            angle = 0.5 * (low + high)
+            short = _variance(height, angle) < share
+            low, high = np.where(short, angle, low), np.where(short, high, angle)
+        rho = np.sin(0.5 * (low + high))
+        return NormalForecast(height / np.sqrt(1.0 - rho), np.sqrt(rho / (1.0 - rho)))
+
+    def moments_of(self, normal: NormalForecast) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and std between the bounds of a normal forecast on the scale without."""
+        m, s = normal.mean, normal.std
+        if self.upper is None or self.lower is None:
+            with np.errstate(over="ignore"):
+                gap = np.exp((m if self.upper is None else -m) + 0.5 * s * s)
+                return self.lower + gap if self.upper is None else self.upper - gap, gap * np.sqrt(np.expm1(s * s))
+        height = m / np.sqrt(1.0 + s * s)
+        return self.back(height), self.width * np.sqrt(_variance(height, np.arcsin(s * s / (1.0 + s * s))))
+
+    def opened(self, forecast: Forecast) -> Forecast:
+        """A forecast between the bounds, (n,), on the scale without them."""
+        if isinstance(forecast, NormalForecast):
+            return self.normal_of(forecast.mean, forecast.std)
+        if isinstance(forecast, QuantileForecast):
+            self.require_inside(forecast.values, "the quantiles or draws")
+            values: Any = self.forward(forecast.values)
+            return SampleForecast(values) if isinstance(forecast, SampleForecast) else QuantileForecast(forecast.levels, values)
+        raise InputError(
+            f"a forecast of bounded outcomes must be mean and std, quantiles, or samples; got {type(forecast).__name__}; "
+            "pass its quantiles as QuantileForecast(levels, values)."
+        )
+
+
+def _variance(height, angle):
+    """Variance of Phi(X), X normal, of mean Phi(height), where the sine of the angle is the correlation of two such (Plackett)."""
+    x, w = np.polynomial.legendre.leggauss(NODES)
+    sine = np.sin(0.5 * angle[..., None] * (x + 1.0))
+    return angle * (np.exp(-np.square(height)[..., None] / (1.0 + sine)) @ w) / (4.0 * np.pi)
