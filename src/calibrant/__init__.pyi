@@ -50,6 +50,7 @@ from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoReg
 from calibrant.select.label_shift import LabelShift as LabelShift
 from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals import *
+from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 from calibrant.wrap.per_class import PerClass as PerClass
 

@@ -11,7 +11,7 @@ from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 
-__all__ = ["Groups", "clustered", "coded", "label_columns", "n_clusters", "read_clusters", "read_groups"]
+__all__ = ["Groups", "clustered", "coded", "group_columns", "label_columns", "n_clusters", "read_clusters", "read_groups"]
 
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
@@ -112,10 +112,11 @@ def clustered(record: Any, cluster: Any) -> Any:
 def label_columns(groups: Any, record: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
     """(its name, None where it has none; labels of the record's rows, (n,)) of each column of a frame, a mapping or an (n, c) array, or of
     the one that labels are."""
-    return [(called, _kept(column, record, name)) for called, column in _columns(groups, name)]
+    return [(called, _kept(column, record, name)) for called, column in group_columns(groups, name)]
 
 
-def _columns(groups, name):
+def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
+    """``label_columns`` of what has no record yet: every row given."""
     column_names(groups, name)
     if isinstance(groups, Mapping):
         return [(str(column), _labels(values, name)) for column, values in groups.items()]

@@ -56,7 +56,10 @@ class Calibrator(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, record: Predictions) -> None: ...
 
-    def fit(self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None) -> Self:
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+        groups: Any = None,
+    ) -> Self:  # fmt: skip
         """Fit on held-out predictions and the true labels.
 
         Parameters
@@ -68,14 +71,15 @@ class Calibrator(Saved, BaseEstimator, ABC):
             Weight 2 means the row twice, weight 0 no row.
         X : (n, ...) features of the rows, for calibrators that use them.
         reference : (X_train, y_train), for calibrators that need the model's training data.
+        groups : (n,) labels, (n, c) of them, or a frame of n rows, for calibrators that use them.
 
         Returns
         -------
         self
         """
-        self._refuse_unused(X=X, reference=reference)
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
-        return self.fit_record(record)
+        beside = {"X": X, "reference": reference, "groups": groups}
+        self._refuse_unused(**beside)
+        return self.fit_record(read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, **beside))
 
     def fit_record(self, record: Predictions) -> Self:
         """``fit`` on a record that has been read already."""
@@ -113,17 +117,22 @@ class Calibrator(Saved, BaseEstimator, ABC):
     def _ready(self, record: Predictions) -> Predictions:
         """The record, once this is fitted and what it uses is there."""
         require_fitted(self, "classes_")
-        if self.tags.uses_features and record.X is None:
-            raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
+        self._require_given(record)
         return record
+
+    def _require_given(self, record: Predictions) -> None:
+        name = type(self).__name__
+        if self.tags.uses_features and record.X is None:
+            raise InputError(f"{name} needs X=, the features of the rows of P; got None.")
+        if self.tags.uses_groups and record.groups is None:
+            raise InputError(f"{name} needs groups=, the groups of the rows of P; got None.")
 
     def _begin(self, record: Predictions) -> None:
         """What comes before ``_fit`` once the data are read."""
         tags, name = self.tags, type(self).__name__
         if tags.needs_reference and record.reference is None:
             raise InputError(f"{name} needs reference=(X_train, y_train), the model's own training data; got None.")
-        if tags.uses_features and record.X is None:
-            raise InputError(f"{name} needs X=, the features of the rows of P; got None.")
+        self._require_given(record)
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None.")
         if tags.binary_only and record.n_classes != 2:
@@ -133,26 +142,28 @@ class Calibrator(Saved, BaseEstimator, ABC):
 
     def _refuse_unused(self, **given: object) -> None:
         for name, value in given.items():
-            used = self.tags.uses_groups if name == "groups" else self.tags.uses_features or self.tags.may_use_features
+            tags = self.tags
+            of_groups, of_features = tags.uses_groups or tags.may_use_groups, tags.uses_features or tags.may_use_features
+            used = of_groups if name == "groups" else of_features
             if value is not None and not used:
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
-    def _read(self, P: ArrayLike, X: Any = None) -> Predictions:
+    def _read(self, P: ArrayLike, X: Any = None, groups: Any = None) -> Predictions:
         require_fitted(self, "classes_")
-        self._refuse_unused(X=X)
-        return read(P, inputs=self.inputs, classes=self.classes_, X=X)
+        self._refuse_unused(X=X, groups=groups)
+        return read(P, inputs=self.inputs, classes=self.classes_, X=X, groups=groups)
 
-    def predict_proba(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+    def predict_proba(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
         """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
-        return self.predict_record(self._read(P, X))
+        return self.predict_record(self._read(P, X, groups))
 
-    def predict_confidence(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+    def predict_confidence(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
         """Probability that the model's own label (argmax of P) is right, (n,) float64."""
-        return self.confidence_record(self._read(P, X))
+        return self.confidence_record(self._read(P, X, groups))
 
-    def predict(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+    def predict(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
         """The class of the largest calibrated probability, (n,)."""
-        best = self.predict_proba(P, X=X).argmax(axis=1)
+        best = self.predict_proba(P, X=X, groups=groups).argmax(axis=1)
         return self.classes_[best]
 
     def _proba(self, record: Predictions) -> np.ndarray:

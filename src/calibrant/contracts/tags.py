@@ -18,7 +18,8 @@ class Tags:
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot fit without ``reference=``.
     may_use_features : takes ``X=`` and ``reference=`` where they are given, and does without.
-    uses_groups : reads the ``groups`` of a record; without them it is not tried in an automatic choice.
+    uses_groups : takes ``groups=`` and cannot do without; an automatic choice tries it only where they are given.
+    may_use_groups : takes ``groups=`` where they are given, and does without.
     binary_only : accepts two classes only.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
@@ -35,6 +36,7 @@ class Tags:
     needs_reference: bool = False
     may_use_features: bool = False
     uses_groups: bool = False
+    may_use_groups: bool = False
     binary_only: bool = False
     label: str = ""
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])

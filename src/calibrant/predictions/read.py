@@ -3,6 +3,7 @@
 Everything public that takes classification predictions reads them here, once; code below trusts the record.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
-from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
+from calibrant.labels import class_array, encode_labels, is_indicator, label_array, label_key, places
 from calibrant.predictions.record import Inputs, Predictions
 from calibrant.predictions.values import check_values as refuse_values
 
@@ -23,7 +24,7 @@ INPUTS = get_args(Inputs)
 
 def read(
     P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, check_values: bool = True,
+    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, groups: Any = None, check_values: bool = True,
 ) -> Predictions:  # fmt: skip
     """Check predictions (and labels) and return them as a :class:`Predictions` record.
 
@@ -40,6 +41,7 @@ def read(
         Weight 2 means the row twice, weight 0 means no row.
     X : (n, ...) features, optional
     reference : (X_train, y_train), optional
+    groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
     check_values : bool, default True
         False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
 
@@ -85,10 +87,21 @@ def read(
         labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
     record = Predictions(
         values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
-        X=rows_named(X, "X", len(values)), resolution=epsilon, checked=checked,
+        X=rows_named(X, "X", len(values)), groups=_groups(groups, len(values)), resolution=epsilon, checked=checked,
     )  # fmt: skip
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+
+
+def _groups(groups, n_rows):
+    """Groups untouched; of lists an array that keeps each label as it is."""
+    if isinstance(groups, Mapping):
+        columns = [label_array(list(column), "groups").tolist() for column in groups.values()]
+        groups = np.array(list(zip(*columns, strict=True)), dtype=object)
+    if isinstance(groups, list | tuple):
+        rows = bool(groups) and all(isinstance(row, list) for row in groups)
+        groups = np.array(groups, dtype=object) if rows else label_array(groups, "groups")
+    return rows_named(groups, "groups", n_rows)
 
 
 def _dimensions(values):

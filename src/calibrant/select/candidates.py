@@ -20,6 +20,7 @@ from calibrant.scalings.structured_matrix import StructuredMatrixScaling
 from calibrant.scalings.structured_vector import StructuredVectorScaling
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.select.affordable import affordable
+from calibrant.wrap.group_calibrator import GroupCalibrator
 from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["CANDIDATES", "Candidate", "candidates_for"]
@@ -71,6 +72,7 @@ CANDIDATES = (
     Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 100.0, (2, 40)),
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
     Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
+    Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )
 

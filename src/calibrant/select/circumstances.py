@@ -6,14 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.arrays import rows_named
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.folds.splits import make_splits
 from calibrant.groups import read_groups
 from calibrant.predictions import read
-from calibrant.rows import take_rows
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
 
@@ -67,8 +65,7 @@ class Circumstances(Calibrator):
             raise InputError(
                 "unlabeled holds predictions alone, so that a choice by X or groups says nothing of it; leave one of them out."
             )
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
-        record = _with_groups(record, groups)
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, **beside)
         if cluster is None:
             caution_look_alike(record)
         else:
@@ -89,40 +86,17 @@ class Circumstances(Calibrator):
         #: What came with the rows of the fit.
         self.given_: tuple[str, ...] = tuple(name for name in ("X", "reference", "groups") if getattr(record, name) is not None)
 
-    def predict_proba(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
-        """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
-        return self.predict_record(self._seen(P, X, groups))
-
-    def predict_confidence(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
-        """Probability that the model's own label (argmax of P) is right, (n,) float64."""
-        return self.confidence_record(self._seen(P, X, groups))
-
-    def predict(self, P: ArrayLike, *, X: Any = None, groups: Any = None) -> np.ndarray:
-        """The class of the largest calibrated probability, (n,)."""
-        best = self.predict_proba(P, X=X, groups=groups).argmax(axis=1)
-        return self.classes_[best]
-
-    def _seen(self, P, X, groups):
+    def _read(self, P, X=None, groups=None):
         """The record to predict; what the fit did not have is refused."""
-        record = self._read(P, X)
-        self._refuse_unused(groups=groups)
+        record = super()._read(P, X, groups)
         for name, value in (("X", X), ("groups", groups)):
             if value is not None and name not in self.given_:
                 raise InputError(f"{name} was not given to the fit of this {type(self).__name__}; leave it out, or fit with {name}=.")
-        return _with_groups(record, groups)
+        return record
 
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
         """Calibrated rows, (n, K), at the class rates of use."""
         return Q if self.shift_ is None else self.shift_.adapt(Q)
-
-
-def _with_groups(record, groups):
-    """The record with the groups of its rows; those of rows of weight 0, which it has left out, are left out."""
-    if groups is None:
-        return record
-    n = len(record) if record.kept is None else len(record.kept)
-    groups = rows_named(groups, "groups", n)
-    return replace(record, groups=groups if record.kept is None else take_rows(groups, np.arange(n)[record.kept]))
 
 
 def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int) -> np.ndarray:

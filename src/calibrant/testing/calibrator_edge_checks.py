@@ -105,7 +105,7 @@ def check_zero_weight_rows(calibrator: Any) -> None:
     rows = np.flatnonzero(data.y != last)
     with_it = replace(data, y=np.where(data.y == last, 0, data.y))
     held = given(calibrator, with_it)
-    longer = {name: np.concatenate([held[name], held[name][:1]]) for name in ("P", "X") if name in held}
+    longer = {name: np.concatenate([held[name], held[name][:1]]) for name in ("P", "X", "groups") if name in held}
     weight = np.append(np.ones(len(data)), 0.0)
     fresh = fit(calibrator, held | longer | {"y": np.append(with_it.y, last), "sample_weight": weight})
     assert len(rows), "the problem must hold other classes"

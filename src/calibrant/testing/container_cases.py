@@ -17,6 +17,8 @@ from calibrant.testing.runs import answer, fit, given
 __all__ = ["CONTAINER_CASES"]
 
 FAMILY = "containers"
+#: Arguments in which a missing entry is an answer.
+MISSING_IS_A_LEVEL = ("groups", "groups_test")
 #: What an error calls an argument, where that is not its name before "_test".
 CALLED = {"X_train": "", "y_train": "reference", "forecast": "mean"}
 
@@ -59,6 +61,8 @@ def _held_cases(trial: Trial) -> Iterator[Case]:
             yield Case(FAMILY, container.name, "", partial(trial.run, held), _near(plain, container.name), refused=False)
             continue
         for name, values in mine.items():
+            if name in MISSING_IS_A_LEVEL:
+                continue
             held, title = trial.arguments | {name: container(values)}, f"{name} as {container.name}"
             if name == trial.ignores:
                 yield Case(FAMILY, title, name, partial(trial.run, held), _near(plain, title))

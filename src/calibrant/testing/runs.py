@@ -54,9 +54,16 @@ def _of_classes(part, data):
     held = {"P": data.logits if logit else data.P, "y": data.y, "P_test": data.logits_test if logit else data.P_test}
     if tags.uses_features:
         held |= {"X": data.X, "X_test": data.X_test}
+    if tags.uses_groups:
+        held |= {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)}
     if tags.needs_reference:
         held |= {"X_train": data.reference[0], "y_train": data.reference[1]}
     return held
+
+
+def _groups_of(X):
+    """(n, 2) groups of made features: one of two levels, and a number to be cut."""
+    return np.column_stack([(X[:, 0] > 0.0).astype(np.float64), X[:, 1]])
 
 
 def _of_forecasts(part, data):
@@ -148,7 +155,7 @@ def given(part: Any, data: Any) -> dict[str, Any]:
 def refit(part: Any, held: Any) -> Any:
     """What ``fit`` of the part itself returns, given what is held by name: the first two by place, the others by name."""
     data = [held[name] for name in DATA if name in held]
-    options = {name: held[name] for name in ("std", "sample_weight", "X") if name in held}
+    options = {name: held[name] for name in ("std", "sample_weight", "X", "groups") if name in held}
     if "X_train" in held:
         options["reference"] = held["X_train"], held["y_train"]
     return part.fit(*data, **options)

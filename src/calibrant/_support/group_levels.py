@@ -1,0 +1,149 @@
+"""Columns that say what groups rows are of, as numbers that are the same at every later look: levels learned once, numbers cut."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calibrant._support.saving import Saved
+from calibrant.arrays import column_names
+from calibrant.errors import InputError
+from calibrant.groups import coded, group_columns
+from calibrant.labels import array_of, is_missing, label_key
+
+__all__ = ["GroupLevels"]
+
+
+class GroupLevels(Saved):
+    """The levels of columns of groups.
+
+    Texts, booleans and whole numbers are levels as they are; columns with numbers that are not whole are cut at quantiles. Missing is a
+    level where it was seen.
+
+    Parameters
+    ----------
+    groups : (n,) labels, (n, c) of them, or a frame of c columns
+    weight : (n,)
+    n_bins : int
+        How many parts numbers are cut in.
+
+    Attributes
+    ----------
+    names : list of the columns' names, or of their places.
+    edges : list of the upper ends of a column's parts but the last, (m,); None where it has levels.
+    levels : list of the columns' levels, to be read.
+    """
+
+    def __init__(self, groups: Any, weight: np.ndarray, n_bins: int = 10) -> None:
+        columns = _columns(groups)
+        self.named: bool = column_names(groups, "groups") is not None
+        self.names: list[str] = [name or "group" for name, _ in columns]
+        self.edges: list[np.ndarray | None] = []
+        self.levels: list[list[Any]] = []
+        for _, column in columns:
+            edges = _edges(column, weight, n_bins)
+            self.edges.append(edges)
+            if edges is None:
+                self.levels.append([_key(name) for name in coded(column, "groups").names.tolist()])
+            else:
+                self.levels.append(_parts(edges) + ([None] if any(map(is_missing, column.tolist())) else []))
+
+    def codes(self, groups: Any) -> np.ndarray:
+        """(n, c) positions of the rows' levels, -1 for those not learned."""
+        columns = _columns(self._ordered(groups))
+        if len(columns) != len(self.names):
+            raise InputError(f"groups must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
+        return np.column_stack([self._code(j, column) for j, (_, column) in enumerate(columns)])
+
+    def text(self, column: int, code: int) -> str:
+        """A level to be read."""
+        level = self.levels[column][code]
+        return "(missing)" if level is None else str(level)
+
+    @property
+    def known(self) -> list[list[Any]]:
+        """Values of each column that are known: its levels, or the edges it is cut at."""
+        cut = [[None] if edges is None or not len(edges) else edges.tolist() for edges in self.edges]
+        return [levels if edges is None else cut[j] for j, (levels, edges) in enumerate(zip(self.levels, self.edges, strict=True))]
+
+    def _ordered(self, groups):
+        """A frame's columns in the order of the fit."""
+        names = column_names(groups, "groups")
+        if names is None or not self.named:
+            return groups
+        texts = [str(name) for name in names]
+        missing = [name for name in self.names if name not in texts]
+        if missing:
+            raise InputError(f"groups must have the columns {self.names}, as in the fit; {missing} are not there; got {texts}.")
+        return groups if texts == self.names else groups[[names[texts.index(name)] for name in self.names]]
+
+    def _code(self, j, column):
+        edges, levels = self.edges[j], self.levels[j]
+        if edges is None:
+            found = coded(column, "groups")
+            place = {level: i for i, level in enumerate(levels)}
+            return np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)[found.index]
+        values = column.astype(np.float64) if column.dtype.kind in "iu" else _numbers(column)
+        if values is None:
+            raise InputError(f"the column {self.names[j]} of groups held numbers in the fit; got other values; pass numbers.")
+        out = np.searchsorted(edges, values)
+        out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
+        return out
+
+
+def _columns(groups):
+    """The columns of groups; of labels that are all tuples, as crossings are named, their parts."""
+    columns = group_columns(groups, "groups")
+    first = columns[0][1]
+    if len(columns) == 1 and len(first) and {type(label) for label in first.tolist()} == {tuple}:
+        return [(f"column {j + 1}", array_of(part)) for j, part in enumerate(zip(*_even(first.tolist()), strict=True))]
+    return columns
+
+
+def _even(rows):
+    """Tuples, once they are of one length."""
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        raise InputError(f"groups must be tuples of one length; got lengths {sorted(lengths)}; give each row the same columns.")
+    return rows
+
+
+def _key(label):
+    if isinstance(label, tuple):
+        return tuple(map(_key, label))
+    return None if is_missing(label) else label_key(label)
+
+
+def _edges(column, weight, n_bins):
+    """Quantiles of a column of numbers that are not whole; None for any other."""
+    values = _numbers(column)
+    if values is None:
+        return None
+    known = ~np.isnan(values)
+    values, weight = values[known], weight[known]
+    if not len(values) or (values == np.floor(values)).all():
+        return None
+    order = np.argsort(values, kind="stable")
+    values, mass = values[order], np.cumsum(weight[order])
+    at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
+    edges = np.unique(values[at])
+    return edges[edges < values[-1]]
+
+
+def _numbers(column):
+    """(n,) float64 of a column that holds numbers, NaN for what is missing; None for any other."""
+    if column.dtype.kind == "f":
+        return column.astype(np.float64)
+    if column.dtype.kind != "O" or not all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in column.tolist() if not is_missing(v)
+    ):
+        return None
+    return np.array([np.nan if is_missing(v) else float(v) for v in column.tolist()])
+
+
+def _parts(edges):
+    """The parts between the edges, to be read."""
+    if not len(edges):
+        return ["all"]
+    ends = [f"{edge:.4g}" for edge in edges.tolist()]
+    return [f"<= {ends[0]}", *(f"{a} to {b}" for a, b in pairwise(ends)), f"> {ends[-1]}"]

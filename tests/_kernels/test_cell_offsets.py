@@ -1,0 +1,53 @@
+"""Shrunken offsets of cells: closed forms, and what many rows must say."""
+
+import numpy as np
+
+from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, prior_variance, shares_of
+
+
+def test_the_prior_variance_of_equal_information_is_in_closed_form():
+    # Scores N(0, I + I^2 v) with one I: v = (mean U^2 / I - 1) / I.
+    rng = np.random.default_rng(0)
+    score, information = rng.normal(0.0, 8.0, 200), np.full(200, 10.0)
+    expected = ((score**2).mean() / 10.0 - 1.0) / 10.0
+    np.testing.assert_allclose(prior_variance(score, information), expected, rtol=1e-5)
+    assert prior_variance(np.full(5, 0.1), np.full(5, 10.0)) == 0.0
+
+
+def test_an_offset_solves_its_shrunken_score_equation():
+    rng = np.random.default_rng(1)
+    cell = rng.integers(0, 6, 900)
+    hit = (rng.uniform(size=900) < 1.0 / (1.0 + np.exp(-np.linspace(-2, 2, 6)[cell])))[:, None].astype(float)
+    weight = rng.integers(1, 4, 900).astype(float)
+    (found,), status, eta = fit_families(np.zeros((900, 1)), hit, weight, [Family(cell, 6)])
+    assert status == "converged"
+    np.testing.assert_allclose(eta[:, 0], found.effect[cell, 0])
+    score = np.bincount(cell, weight * (hit - shares_of(eta))[:, 0])
+    np.testing.assert_allclose(score, found.effect[:, 0] / found.variance, atol=0.2)
+    assert 1.0 < found.variance < 4.0
+
+
+def test_a_row_left_out_is_what_a_fit_without_it_says():
+    rng = np.random.default_rng(2)
+    cell, eta = rng.integers(0, 8, 240), rng.normal(size=(240, 1))
+    hit = (rng.uniform(size=240) < shares_of(eta + np.linspace(-1.5, 1.5, 8)[cell][:, None])[:, 0])[:, None].astype(float)
+    families = [Family(cell, 8)]
+    fitted, _, after = fit_families(eta, hit, np.ones(240), families)
+    said = held_out_scores(after, hit, families, fitted)
+    for i in range(0, 240, 40):
+        rest = np.arange(240) != i
+        (again,), *_ = fit_families(eta[rest], hit[rest], np.ones(239), [Family(cell[rest], 8)])
+        np.testing.assert_allclose(said[i, 0], eta[i, 0] + again.effect[cell[i], 0], atol=0.03)
+        assert abs(said[i, 0] - after[i, 0]) > 0.01
+
+
+def test_classes_share_a_variance_and_rows_of_no_cell_stay():
+    rng = np.random.default_rng(3)
+    cell = rng.integers(0, 4, 4000)
+    logits = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])[cell]
+    y = (shares_of(logits).cumsum(axis=1) < rng.uniform(size=(4000, 1))).sum(axis=1)
+    index = np.where(cell == 3, 3, cell)
+    (found,), status, eta = fit_families(np.zeros((4000, 3)), np.eye(3)[y], np.ones(4000), [Family(index, 3)])
+    assert status == "converged"
+    assert not eta[cell == 3].any()
+    np.testing.assert_allclose(shares_of(found.effect[:1]), shares_of(logits[cell == 0][:1]), atol=0.05)

@@ -1,0 +1,44 @@
+"""Levels learned once: the same code for the same level in any container, -1 for what was not seen."""
+
+import numpy as np
+import pytest
+
+from calibrant._support.group_levels import GroupLevels
+from calibrant.errors import InputError
+
+
+def test_levels_are_found_again_whatever_holds_them():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"city": ["x", None, "y", "x"], "age": [1.5, 2.5, np.nan, 3.5]})
+    levels = GroupLevels(frame, np.ones(4), n_bins=2)
+    assert levels.names == ["city", "age"]
+    assert levels.levels[0] == ["x", "y", None]
+    codes = levels.codes(frame)
+    assert codes[:, 0].tolist() == [0, 2, 1, 0]
+    assert codes[2, 1] == len(levels.levels[1]) - 1
+    np.testing.assert_array_equal(levels.codes(frame[["age", "city"]]), codes)
+    np.testing.assert_array_equal(levels.codes(frame.to_numpy()), codes)
+    assert levels.codes(np.array([["z", 1.5]], dtype=object)).tolist() == [[-1, codes[0, 1]]]
+    assert levels.text(0, 2) == "(missing)"
+    with pytest.raises(InputError, match="must have the columns"):
+        levels.codes(frame[["city"]])
+    with pytest.raises(InputError, match="held numbers in the fit"):
+        levels.codes(np.array([["x", "old"]], dtype=object))
+
+
+def test_whole_numbers_are_levels_and_others_are_cut_by_weight():
+    values = np.array([0.5, 1.5, 2.5, 3.5])
+    assert GroupLevels(np.array([3, 1, 3]), np.ones(3)).levels == [[1, 3]]
+    assert GroupLevels(np.array([3.0, np.nan]), np.ones(2)).levels == [[3, None]]
+    cut = GroupLevels(values, np.array([1.0, 1.0, 1.0, 3.0]), n_bins=2)
+    repeated = GroupLevels(np.repeat(values, [1, 1, 1, 3]), np.ones(6), n_bins=2)
+    assert cut.edges[0].tolist() == repeated.edges[0].tolist() == [2.5]
+    assert cut.codes(np.array([2.5, 2.6, np.nan])).ravel().tolist() == [0, 1, -1]
+    assert cut.levels == [["<= 2.5", "> 2.5"]]
+
+
+def test_tuples_are_rows_of_several_columns():
+    levels = GroupLevels([("f", 1), ("m", 2)], np.ones(2))
+    assert levels.codes([("m", 1)]).tolist() == [[1, 0]]
+    with pytest.raises(InputError, match="must have 2 columns"):
+        levels.codes(["m"])

@@ -1,0 +1,130 @@
+"""Offsets by group: found where groups differ, shrunk where rows are few, nothing where they do not."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.errors import InputError
+from calibrant.wrap.group_calibrator import GroupCalibrator
+
+
+def problem(n, dims, spread, seed=0, crossed=0.0):
+    """Columns of groups whose levels, and all of whose crossings, shift the log-odds."""
+    rng = np.random.default_rng(seed)
+    groups = np.column_stack([rng.integers(0, d, n) for d in dims])
+    shift = sum(rng.normal(0.0, spread, d)[groups[:, j]] for j, d in enumerate(dims))
+    shift = shift + rng.normal(0.0, crossed, dims)[tuple(groups.T)]
+    z = rng.normal(size=n)
+    truth = 1.0 / (1.0 + np.exp(-z - shift))
+    return 1.0 / (1.0 + np.exp(-z)), (rng.uniform(size=n) < truth).astype(int), groups, truth
+
+
+def loss(q, y):
+    return -np.log(np.where(y == 1, q, 1.0 - q))
+
+
+@pytest.mark.parametrize("crossed", [0.0, 0.5])
+def test_it_gains_most_of_what_there_is_to_gain(crossed):
+    p, y, groups, truth = problem(12_000, (5, 8), 0.5, crossed=crossed)
+    half = slice(0, 6000)
+    cal = GroupCalibrator().fit(p[half], y[half], groups=groups[half])
+    rest = slice(6000, None)
+    q = cal.predict_proba(p[rest], groups=groups[rest])[:, 1]
+    base = cb.TemperatureScaling().fit(p[half], y[half]).predict_proba(p[rest])[:, 1]
+    gained, there = (loss(base, y[rest]) - loss(other, y[rest]) for other in (q, truth[rest]))
+    assert gained.mean() > 0.85 * there.mean()
+    # What it says of itself, row by row left out, is what it gains on others.
+    error = np.hypot(cal.offsets_.gain_error_, gained.std() / 6000**0.5)
+    assert abs(cal.offsets_.gain_ - gained.mean()) < 3.0 * error
+
+
+def test_groups_that_do_not_differ_leave_the_base_exactly():
+    left = 0
+    for seed in range(30):
+        p, y, groups, _ = problem(400, (6, 3), 0.0, seed)
+        cal = GroupCalibrator().fit(p, y, groups=groups)
+        base = cb.TemperatureScaling().fit(p, y)
+        if not cal.offsets_.used:
+            left += 1
+            np.testing.assert_array_equal(cal.predict_proba(p, groups=groups), base.predict_proba(p))
+            assert cal.status_ == "base: no evidence that groups differ"
+            assert "are left" in cal.explain()
+    assert left >= 26
+
+
+def test_unseen_levels_and_crossings_fall_back_to_their_parents():
+    p, y, groups, _ = problem(6000, (4, 3), 0.8, 1)
+    keep = ~((groups[:, 0] == 0) & (groups[:, 1] == 0))
+    cal = GroupCalibrator(slopes=False).fit(p[keep], y[keep], groups=groups[keep])
+    base = cal.calibrator_.predict_proba([0.4])
+    np.testing.assert_array_equal(cal.predict_proba([0.4], groups=[[7, 9]]), base)
+
+    def moved(*group):
+        Q = cal.predict_proba([0.4], groups=[group])[0]
+        return np.log(Q[1] / Q[0]) - np.log(base[0, 1] / base[0, 0])
+
+    np.testing.assert_allclose(moved(0, 0), moved(0, 9) + moved(7, 0), atol=1e-9)
+    assert abs(moved(0, 9)) > 0.05
+
+
+def test_missing_is_a_level_where_it_was_seen():
+    p, y, groups, _ = problem(4000, (3,), 1.0, 3)
+    labels = np.array(["a", "b", None], dtype=object)[groups[:, 0]]
+    cal = GroupCalibrator().fit(p, y, groups=labels)
+    q = cal.predict_proba([0.5, 0.5], groups=[None, "other"])
+    assert abs(q[0, 1] - q[1, 1]) > 0.05
+    assert "(missing)" in cal.explain()
+
+
+def test_slopes_are_found():
+    rng = np.random.default_rng(5)
+    group, z = rng.integers(0, 6, 9000), rng.normal(size=9000)
+    y = (rng.uniform(size=9000) < 1.0 / (1.0 + np.exp(-z * np.linspace(0.4, 1.6, 6)[group]))).astype(int)
+    p = 1.0 / (1.0 + np.exp(-z))
+    gains = [GroupCalibrator(slopes=s).fit(p, y, groups=group).offsets_ for s in (True, False)]
+    assert gains[0].used
+    assert not gains[1].used
+    np.testing.assert_allclose(gains[0].families_[0]["slope"][:, 0], np.linspace(-0.6, 0.6, 6), atol=0.25)
+
+
+def test_several_classes_and_a_map_for_a_base():
+    rng = np.random.default_rng(6)
+    group, z = rng.integers(0, 5, 6000), rng.normal(size=(6000, 3))
+    shift = rng.normal(0.0, 0.7, (5, 3))
+
+    def softmax(z):
+        return np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+
+    truth = softmax(z + shift[group])
+    y = (truth.cumsum(axis=1) < rng.uniform(size=(6000, 1))).sum(axis=1)
+    P, fit, test = softmax(z), slice(0, 4000), np.arange(4000, 6000)
+    cal = GroupCalibrator(cb.Beta()).fit(P[fit], y[fit], groups=group[fit])
+    assert type(cal.calibrator_).__name__ == "OneVsRest"
+    base = cb.OneVsRest(cb.Beta()).fit(P[fit], y[fit])
+    losses = [-np.log(Q[y[test]]) if Q.ndim == 1 else -np.log(Q[np.arange(2000), y[test]]) for Q in (
+        cal.predict_proba(P[test], groups=group[test]), base.predict_proba(P[test]), truth[test])]  # fmt: skip
+    assert (losses[1] - losses[0]).mean() > 0.8 * (losses[1] - losses[2]).mean()
+    assert " of 0" in cal.explain() or " of 1" in cal.explain() or " of 2" in cal.explain()
+
+
+def test_it_joins_the_automatic_choice_where_groups_are_given():
+    p, y, groups, _ = problem(3000, (10,), 0.8, 7)
+    cal = cb.AutoCalibrator(methods=["temperature scaling", "offsets by group"]).fit(p, y, groups=groups)
+    assert {row["name"]: row["weight"] for row in cal.table_}["offsets by group"] > 0.9
+    with pytest.raises(InputError, match="AutoCalibrator needs groups="):
+        cal.predict_proba(p)
+
+
+def test_groups_are_needed_and_options_checked():
+    p, y, groups, _ = problem(100, (2,), 0.5)
+    with pytest.raises(InputError, match="GroupCalibrator needs groups="):
+        GroupCalibrator().fit(p, y)
+    cal = GroupCalibrator().fit(p, y, groups=groups)
+    with pytest.raises(InputError, match="GroupCalibrator needs groups="):
+        cal.predict_proba(p)
+    with pytest.raises(InputError, match="groups must have 100 rows"):
+        cal.predict_proba(p, groups=groups[:3])
+    with pytest.raises(InputError, match="depth must be a whole number from 1; got 0"):
+        GroupCalibrator(depth=0).fit(p, y, groups=groups)
+    with pytest.raises(InputError, match="TemperatureScaling does not use groups"):
+        cb.TemperatureScaling().fit(p, y, groups=groups)
