@@ -112,6 +112,6 @@ def test_what_no_candidate_uses_is_refused():
     with pytest.raises(InputError, match="AutoCalibrator does not use X; leave it out"):
         cb.AutoCalibrator().fit(p, y, X=group[:, None])
     with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):
-        cb.AutoCalibrator().fit(p, y, groups=group)
+        cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y, groups=group)
     with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):
         cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y).predict_proba(p, groups=group)
