@@ -25,7 +25,12 @@ class Case:
 def _calibrator_cases():
     for example in all_calibrators():
         for data in problems()[:2]:
-            if example.tags.uses_features or example.tags.needs_reference or (example.tags.binary_only and data.n_classes > 2):
+            if (
+                example.tags.uses_features
+                or example.tags.uses_groups
+                or example.tags.needs_reference
+                or (example.tags.binary_only and data.n_classes > 2)
+            ):
                 continue
             logit = example.inputs == "logit"
             fitted = clone(example).fit(data.logits if logit else data.P, data.y)

@@ -107,7 +107,7 @@ def _makes_itself(cls):
 
 def _takes_arrays(calibrator):
     tags = calibrator.tags
-    return tags.output != "distribution" and not tags.uses_features and not tags.needs_reference
+    return tags.output != "distribution" and not (tags.uses_features or tags.uses_groups or tags.needs_reference)
 
 
 def _with_map(cls, wrapped):
