@@ -18,7 +18,8 @@ from calibrant.testing import all_calibrators, all_maps
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
 
 PLAIN = [
-    c for c in all_calibrators() if c.tags.output != "distribution" and not c.tags.uses_features and not c.tags.uses_groups and c.inputs == "probability"
+    c for c in all_calibrators()
+    if c.tags.output != "distribution" and not (c.tags.uses_features or c.tags.uses_groups) and c.inputs == "probability"
 ]  # fmt: skip
 every_calibrator = pytest.mark.parametrize("calibrator", PLAIN, ids=lambda c: " ".join(repr(c).split()))
 every_map = pytest.mark.parametrize("map_", all_maps(), ids=lambda m: " ".join(repr(m).split()))

@@ -58,8 +58,8 @@ class GroupCalibrator(Calibrator):
 
     See Also
     --------
-    Multicalibration : boosted on features and groups, for effects that are smooth or hidden.
-    ClusteredCalibration : regions of the features instead of groups that are given.
+    audit : finds the groups that are off, before and after.
+    AutoCalibrator : tries it among others where groups are given.
     PerClass : by predicted class.
 
     Notes
@@ -67,7 +67,7 @@ class GroupCalibrator(Calibrator):
     Use it when rows are of groups that a model may treat unequally (hospitals, languages, age and job) and a decision is taken in each.
     A level not seen in the fit, a crossing with little information and a missing value not seen before have their parents' effects only.
     Nothing is added unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors of log loss;
-    otherwise it is the base exactly. It does not help where errors depend on features that no group says: take :class:`Multicalibration`.
+    otherwise it is the base exactly. It does not help where errors depend on features that no group says.
     Within a group the order of the predictions is kept unless a slope is below -1.
 
     References
