@@ -132,7 +132,9 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return plain({"sentence": self.sentence, "n_groups": len(self.groups), "n_off": len(self.off), **vars(self)})
+        return plain(
+            {"sentence": self.sentence, "n_groups": len(self.groups), "n_off": len(self.off), "largest_gap": self.largest_gap, **vars(self)}
+        )
 
 
 def _said(one: GroupGap) -> str:

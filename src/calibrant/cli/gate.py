@@ -25,6 +25,8 @@ OLD_KEYS = {
     "brier": "brier_score", "positive_class_ece": "event_ece", "interval_error": "interval_calibration_error", "pinball": "pinball_loss",
     "spread_of_std": "c_v",
 }  # fmt: skip
+#: Of an audit of groups, key -> name, and where the number is.
+OF_GROUPS = {"group_gap": ("Largest gap of a group that is off", "largest_gap"), "groups_off": ("Groups that are off", "n_off")}
 #: Name that people see, or key, in small letters -> key.
 SHOWN = {
     said.lower(): key for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items())) for said in (key, name)
@@ -52,11 +54,11 @@ class Gate:
         """
         match = GRAMMAR.fullmatch(text)
         key = None if match is None else OLD_KEYS.get(match[2], match[2])
-        if match is None or key not in (*KEYS, *METRICS):
+        if match is None or key not in (*KEYS, *METRICS, *OF_GROUPS):
             meant = None if match is None else SHOWN.get(match[2].lower())
             raise ValueError(
                 f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(KEYS)}, '
-                f"or of forecasts {', '.join(METRICS)}; got {text!r}"
+                f"of forecasts {', '.join(METRICS)}, or of groups {', '.join(OF_GROUPS)}; got {text!r}"
                 + (f"; the key of {match[2]} is {meant}" if match is not None and meant is not None else "")
             )
         try:
@@ -69,7 +71,7 @@ class Gate:
 
     def reason(self, summary: dict[str, Any]) -> Any:
         """Why it fails, in one line, for the first output that does; None when it passes."""
-        told = [*summary["metrics"], *summary.get("answer", {}).get("metrics", ())]
+        told = [*summary["metrics"], *summary.get("answer", {}).get("metrics", ()), *_of_groups(summary.get("audit"))]
         rows = [row for row in told if row["key"] == self.metric]
         if not rows or rows[0][self.when] is None:
             known = ", ".join(dict.fromkeys(row["key"] for row in told))
@@ -86,6 +88,17 @@ class Gate:
         value, of = row[self.when]["value"], f" of {row['output']}" if several else ""
         found = "not finite" if value is None else f"{value:.6g}, which is {self.sign} {self.bound:g}"
         return f"{row['name']}{of} {self.when} calibration is {found}"
+
+
+def _of_groups(audit):
+    """The numbers of an audit, {"before": ..., "after": ...}, as rows of metrics."""
+    if audit is None:
+        return []
+    found = {when: audit[when] for when in ("before", "after")}
+    return [
+        {"key": key, "name": name, **{when: None if of is None else {"value": of[place]} for when, of in found.items()}}
+        for key, (name, place) in OF_GROUPS.items()
+    ]
 
 
 class GateType(click.ParamType):

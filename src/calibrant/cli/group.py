@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant.cli.apply import apply
+from calibrant.cli.audit import audit
 from calibrant.cli.compare import compare
 from calibrant.cli.decide import decide
 from calibrant.cli.demo import demo
@@ -107,6 +108,7 @@ def group() -> None:
     calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
     calibrant decide log.csv --risk 0.05                 which answers to accept, with a promise
     calibrant export model.calibrant -o calibrator.onnx  ONNX, C, JavaScript, JSON, SQL, torch
+    calibrant audit log.csv --groups sex,age             is it calibrated in every group?
     calibrant compare a.csv b.csv --label y              is one better? paired intervals and tests
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
     calibrant methods                                    all calibrators and metrics
@@ -118,5 +120,5 @@ def group() -> None:
     import_extensions()
 
 
-for command in (demo, evaluate, report, fit, apply, decide, export, compare, monitor, list_methods):
+for command in (demo, evaluate, report, fit, apply, decide, export, audit, compare, monitor, list_methods):
     group.add_command(command)

@@ -16,7 +16,7 @@ from calibrant.cli.wording import few
 from calibrant.errors import InputError
 from calibrant.labels import places
 
-__all__ = ["PredictionFile", "column_of", "column_order", "read_file", "read_source"]
+__all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "read_file", "read_source"]
 
 ARRAYS: dict[Any, Any] = {
     "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
@@ -182,6 +182,12 @@ def column_of(data: PredictionFile, name: str) -> Any:
     if name not in data.source.content:
         raise InputError(f"{data.path} holds no {name!r}; it holds {data.source.described()}.")
     return np.asarray(data.source.column(name))
+
+
+def columns_of(data: PredictionFile, names: str) -> dict[str, Any]:
+    """Further columns by their names, which commas part where none holds one."""
+    listed = [names] if names in data.source.content else [name.strip() for name in names.split(",") if name.strip()]
+    return {name: column_of(data, name) for name in listed}
 
 
 def column_order(data: PredictionFile, classes: ArrayLike) -> Any:

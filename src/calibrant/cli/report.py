@@ -11,7 +11,7 @@ from calibrant.cli.choosing import chosen, fold_progress, method_options, of_sco
 from calibrant.cli.event import viewed
 from calibrant.cli.gate import FAILED, Gate, GateType
 from calibrant.cli.options import FILE, Columns, bins_option, cluster_option, column_options, force_option, output_option, refuse_existing
-from calibrant.cli.reading import column_of, column_order, read_file
+from calibrant.cli.reading import column_of, column_order, columns_of, read_file
 from calibrant.cli.wording import say, shown
 from calibrant.forecasts.normal import require_order
 
@@ -26,7 +26,8 @@ __all__ = ["report"]
 @click.option("--fail-if", "gates", type=GateType(), multiple=True, metavar="CONDITION",
               help='Exit with 3 if it holds, e.g. "ece>0.02" (predictions as they are) or "after.ece>0.02"; may be repeated.')  # fmt: skip
 @click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
-@click.option("--by", metavar="NAME", help="Column of groups, looked at one by one.")
+@click.option("--groups", "--by", "groups", metavar="A,B",
+              help="Columns of groups, looked at one by one; of several, their combinations.")  # fmt: skip
 @cluster_option
 @click.option("--title", help="Title of the page (default: the file's name).")
 @bins_option
@@ -36,7 +37,7 @@ __all__ = ["report"]
 @click.pass_context
 def report(
     ctx: Any, file: Path, output: Path, method: str, target: Any, calibrator: None, test: Path | None, gates: tuple[Gate, ...], time: Any,
-    by: Any, cluster: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
+    groups: Any, cluster: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
 ) -> None:  # fmt: skip
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
@@ -48,7 +49,8 @@ def report(
       calibrant report fit.csv --test test.csv --method isotonic
       calibrant report test.npz --calibrator model.calibrant --force
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
-      calibrant report log.parquet --time when --by model
+      calibrant report log.parquet --time when --groups model
+      calibrant report loans.csv --groups sex,age_band
       calibrant report visits.csv --label outcome --cluster patient
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
@@ -61,7 +63,7 @@ def report(
     measured = data if held_out is None else held_out
     options = {
         "times": column_of(measured, time),
-        "groups": column_of(measured, by),
+        "groups": None if groups is None else columns_of(measured, groups),
         "cluster": column_of(measured, cluster),
         "title": shown(title or measured.path.name),
     }
