@@ -1,16 +1,31 @@
 """Selective prediction: the risk among the most confident share of the rows, as sums over runs of tied confidences."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-__all__ = ["optimal_area", "risk_coverage", "risk_coverage_area"]
+__all__ = ["optimal_area", "ranked", "risk_coverage", "risk_coverage_area"]
 
 
 def risk_coverage(confidence: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(confidence, covered weight, wrong weight) down to each distinct confidence, from the highest: three (m,) arrays."""
+    unique, sums = ranked(confidence)
+    rows, covered, wrong = sums(correct, weight)
+    return unique[rows], covered, wrong
+
+
+def ranked(confidence: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], tuple[Any, np.ndarray, np.ndarray]]]:
+    """(distinct confidences, ``sums(correct, weight)``: which of them have weight, and their covered and wrong weight), sorted once."""
     unique, inverse = np.unique(confidence, return_inverse=True)
-    mass = np.bincount(inverse, weights=weight)[::-1]
-    wrong = np.bincount(inverse, weights=weight * (1.0 - correct))[::-1]
-    return unique[::-1], np.cumsum(mass), np.cumsum(wrong)
+    inverse = len(unique) - 1 - inverse
+
+    def sums(correct: np.ndarray, weight: np.ndarray):
+        mass, wrong = np.bincount(inverse, weights=weight), np.bincount(inverse, weights=weight * (1.0 - correct))
+        rows = slice(None) if mass.all() else np.flatnonzero(mass)
+        return rows, np.cumsum(mass[rows]), np.cumsum(wrong[rows])
+
+    return unique[::-1], sums
 
 
 def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:

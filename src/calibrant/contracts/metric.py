@@ -1,7 +1,7 @@
 """The template of a metric, for every task: a number, its interval, and a state that adds up."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
 from operator import add
@@ -15,7 +15,7 @@ from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
 from calibrant.contracts.clustered import cluster_draws, clustered_interval
 from calibrant.contracts.interval import Interval, require_level, require_resamples
-from calibrant.contracts.other_labels import with_other_labels
+from calibrant.contracts.other_labels import other_draws
 from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
@@ -64,8 +64,7 @@ class Metric:
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
-    #: Of forecasts: whether the number depends on the spread; without it, means are enough.
-    needs_std: ClassVar[bool] = True
+    needs_std: ClassVar[bool] = True  # of forecasts: whether the spread matters; else means are enough
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -200,27 +199,30 @@ class Metric:
             raise InputError(f'{self.name} has no "{method}" interval; use method="bootstrap" or "bca".')
         values = self._resampled(record, n_resamples, random_state)
         if method == "bca":
-            left_out = leave_out_values(record.weights, partial(self._resampled_value, record), random_state)
-            limits = bca_limits(values, value, left_out, level)
+            limits = bca_limits(values, value, leave_out_values(record.weights, self._revalued(record), random_state), level)
         else:
             limits = percentile_limits(values, level)
             if method == "auto" and self.task == "classification":
                 # What has not been seen may widen it at either end.
-                value_of, rng = partial(self._other_value, record), np.random.default_rng([random_state, 1])
-                others = percentile_limits(bootstrap_totals(record.weights, partial(value_of, rng), n_resamples, random_state), level)
+                others = percentile_limits(other_draws(record, self._revalued(record), n_resamples, random_state), level)
                 limits = min(limits[0], others[0]), max(limits[1], others[1])
             method = "bootstrap"
         return Interval.holding(value, limits, level, method, n)
 
     def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
-        """The metric on bootstrap resamples of the rows, (n_resamples,)."""
-        return bootstrap_totals(record.weights, partial(self._resampled_value, record), n_resamples, random_state)
+        """The metric on bootstrap resamples of the rows, (n_resamples,); an interval and a comparison share them."""
+        key = "draws", id(self), n_resamples, random_state
+        if key not in record.derived:
+            record.derived[key] = self, bootstrap_totals(record.weights, self._revalued(record), n_resamples, random_state)
+        return record.derived[key][1]
 
-    def _resampled_value(self, record: Any, weight: np.ndarray) -> float:
-        return float(self._value(replace(record, weight=weight).take(weight > 0)))
+    def _revalued(self, record: Any) -> Callable[..., float]:
+        """The value as a function of other weights of these rows, and other ``labels``: what sorts the rows does so once."""
 
-    def _other_value(self, record: Any, rng: np.random.Generator, weight: np.ndarray) -> float:
-        return float(self._value(with_other_labels(record, weight, rng)))
+        def value(weight: np.ndarray, **labels: np.ndarray) -> float:
+            return float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
+
+        return value
 
     def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

@@ -55,6 +55,11 @@ class ForecastRecord:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """A place for what several measurements of these very rows derive from them."""
+        return {}
+
+    @cached_property
     def mean(self) -> np.ndarray:
         """Means, once they are found to exist."""
         mean = self.forecast.mean

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant._kernels.bootstrap import resample_weights
+from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 
@@ -36,3 +40,14 @@ def test_an_increasing_map_of_the_confidence_changes_nothing():
     y, p = sample(300)
     for metric in (metrics.area_under_risk_coverage, metrics.excess_area_under_risk_coverage, metrics.coverage_at_risk):
         assert metric(y, p) == pytest.approx(metric(y, 0.5 + 0.5 * (2 * p - 1) ** 3), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["area_under_risk_coverage", "excess_area_under_risk_coverage", "coverage_at_risk", "confidence_auroc"])
+def test_a_resample_is_the_value_of_its_rows(name):
+    metric, (y, p) = getattr(metrics, name), sample(300)
+    record, rng = read(np.round(p, 2), y), np.random.default_rng(3)
+    expected = []
+    for _ in range(20):
+        weight = resample_weights(record.weights, rng)
+        expected.append(metric.of(replace(record, weight=weight).take(weight > 0.0)))
+    np.testing.assert_allclose(metric.resampled_of(record, 20, 3), expected, rtol=1e-13)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._kernels.risk_coverage import risk_coverage, risk_coverage_area
+from calibrant._kernels.risk_coverage import ranked, risk_coverage_area
 from calibrant.contracts.metric import WholeMetric
 
 __all__ = ["AreaUnderRiskCoverage", "area_under_risk_coverage"]
@@ -45,8 +45,16 @@ class AreaUnderRiskCoverage(WholeMetric):
     paired: ClassVar[bool] = True
 
     def _value(self, record):
-        _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
-        return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(record.confidence)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
+
+        return value
 
 
 area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()

@@ -87,8 +87,19 @@ class ConfidenceAuroc(WholeMetric):
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _value(self, record):
-        right, wrong = _placements(record, self.target)
-        return float(right[0] @ right[1] / right[1].sum()) if len(right[0]) and len(wrong[0]) else 0.5
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        # Its own interval looks at no other labels.
+        score, hit = target_pair(record, self.target)
+        unique, inverse = np.unique(score, return_inverse=True)
+
+        def value(weight):
+            right, wrong = (np.bincount(inverse, weights=side, minlength=len(unique)) for side in (weight * hit, weight * (1.0 - hit)))
+            pairs = right.sum() * wrong.sum()
+            return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
+
+        return value
 
     def _interval(self, record, level, method, n_resamples, random_state):
         right, wrong = _placements(record, self.target)

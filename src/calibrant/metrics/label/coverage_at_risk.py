@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.risk_coverage import ranked, risk_coverage
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
@@ -70,10 +70,18 @@ class CoverageAtRisk(WholeMetric):
         return Interval.holding(found.value, (low, max(found.high, may)), level, "bootstrap", found.n)
 
     def _value(self, record):
-        _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
-        # The slack forgives the rounding of summed weights.
-        within = np.flatnonzero(wrong <= (self.risk + 1e-12) * covered)
-        return float(covered[within[-1]] / covered[-1]) if len(within) else 0.0
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(record.confidence)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            # The slack forgives the rounding of summed weights.
+            within = np.flatnonzero(wrong <= (self.risk + 1e-12) * covered)
+            return float(covered[within[-1]] / covered[-1]) if len(within) else 0.0
+
+        return value
 
 
 coverage_at_risk: CoverageAtRisk = CoverageAtRisk()

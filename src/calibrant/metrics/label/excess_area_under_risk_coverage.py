@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._kernels.risk_coverage import optimal_area, risk_coverage, risk_coverage_area
+from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage_area
 from calibrant.contracts.metric import WholeMetric
 
 __all__ = ["ExcessAreaUnderRiskCoverage", "excess_area_under_risk_coverage"]
@@ -43,9 +43,17 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
     exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}
 
     def _value(self, record):
-        _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
-        excess = risk_coverage_area(covered, wrong) - optimal_area(float(wrong[-1] / covered[-1]))
-        return min(max(excess, 0.0), 1.0)
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(record.confidence)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            excess = risk_coverage_area(covered, wrong) - optimal_area(float(wrong[-1] / covered[-1]))
+            return min(max(excess, 0.0), 1.0)
+
+        return value
 
 
 excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()
