@@ -9,4 +9,6 @@ PARTS = {"sets": sets.main, "thresholds": thresholds.main}
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in PARTS:
         sys.exit(PARTS[sys.argv[1]](sys.argv[2:]))
+    if sys.argv[1:]:
+        sys.exit(f"the parts are {', '.join(PARTS)}; got {sys.argv[1]!r}; name one before its options.")
     sys.exit(max([main([]) for main in PARTS.values()]))

@@ -1,4 +1,6 @@
 from calibrant.decisions.certificate import Certificate as Certificate
+from calibrant.decisions.certified_settings import CertifiedSettings as CertifiedSettings
+from calibrant.decisions.certified_settings import certified_settings as certified_settings
 from calibrant.decisions.conditional_sets import ConditionalSets as ConditionalSets
 from calibrant.decisions.conformal_risk_control import ConformalRiskControl as ConformalRiskControl
 from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets

@@ -24,6 +24,16 @@ def test_labels_have_names():
     assert metrics.set_coverage(["b", "a"], [[0, 1], [0, 1]], classes=["a", "b"]).value == 0.5
 
 
+def test_clusters_of_equal_rows_count_about_once():
+    rng = np.random.default_rng(0)
+    y, held = np.zeros(80, dtype=int), rng.random(80) < 0.8
+    sets, rows = np.column_stack([held, ~held]), np.repeat(np.arange(80), 5)
+    once, rowwise = metrics.set_coverage(y, sets), metrics.set_coverage(y[rows], sets[rows])
+    clustered = metrics.set_coverage(y[rows], sets[rows], cluster=rows)
+    assert clustered.high - clustered.low == pytest.approx(once.high - once.low, rel=0.1)
+    assert rowwise.high - rowwise.low < 0.6 * (once.high - once.low)
+
+
 @pytest.mark.parametrize(
     ("y", "sets", "match"),
     [

@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant.contracts.interval import Interval, require_level
+from calibrant.groups import read_clusters
 from calibrant.metrics.decision.read_sets import read_sets
 
 __all__ = ["set_coverage"]
 
 
 def set_coverage(
-    y_true: ArrayLike, sets: Any, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None
-) -> Interval:
+    y_true: ArrayLike, sets: Any, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+) -> Interval:  # fmt: skip
     r"""Share of the sets that hold the true class, with the interval of Clopper and Pearson.
 
     .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
@@ -30,6 +33,8 @@ def set_coverage(
     sample_weight : (n,), optional
         Weight 2 means the row twice.
     classes : (K,) labels in column order, optional
+    cluster : (n,), optional
+        Which rows hang together: the interval counts as many independent rows as they are worth.
 
     Returns
     -------
@@ -59,5 +64,6 @@ def set_coverage(
     require_level(level)
     rows = read_sets(y_true, sets, classes, sample_weight)
     n, held = float(rows.weights.sum()), float(rows.weights @ rows.held)
-    low, high = (float(np.asarray(end)) for end in clopper_pearson(held, n, level))
+    worth = 1.0 if cluster is None else mean_worth(rows.held, rows.weights, read_clusters(cluster, rows), level)
+    low, high = (float(np.asarray(end)) for end in clopper_pearson(worth * held, worth * n, level))
     return Interval.holding(held / n, (low, high), level, "analytic", n)
