@@ -31,6 +31,7 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator as Re
 from calibrant.contracts.signal import Signal as Signal
 from calibrant.decisions import *
 from calibrant.displays import *
+from calibrant.folds.time_blocks import time_blocks as time_blocks
 from calibrant.forecasts import *
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.maps import *
@@ -48,6 +49,7 @@ from calibrant.scalings import *
 from calibrant.select.auto import AutoCalibrator as AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.select.label_shift import LabelShift as LabelShift
+from calibrant.select.rolling import rolling_evaluation as rolling_evaluation
 from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals import *
 from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator

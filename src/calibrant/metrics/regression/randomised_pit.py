@@ -75,12 +75,13 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     return np.minimum(below + draws * (at - below), 1.0)
 
 
-def _steps(y, forecast):
+def _steps(y: np.ndarray, forecast: Any) -> list[np.ndarray]:
+    frozen = forecast
     if isinstance(forecast, tuple) and len(forecast) == 2:
         pair = [to_array(part, name).astype(np.float64) for part, name in zip(forecast, ("below", "at"), strict=True)]
     elif hasattr(forecast, "pmf") and hasattr(forecast, "cdf"):
         try:
-            pair = [np.asarray(forecast.cdf(y + step), dtype=np.float64) for step in (-1.0, 0.0)]
+            pair = [np.asarray(frozen.cdf(y + step), dtype=np.float64) for step in (-1.0, 0.0)]
         except ValueError as error:
             raise InputError(f"the forecast must be of the {len(y)} rows of y_true; {error}; give one distribution a row.") from error
     else:

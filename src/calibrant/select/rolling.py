@@ -1,0 +1,123 @@
+"""A calibrator judged as it would have been used: fitted on the past, asked about the next."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._support.options import require_count
+from calibrant.arrays import plain_array
+from calibrant.contracts.columns import Record
+from calibrant.contracts.kinds import require_any_calibrator, require_metric
+from calibrant.contracts.metric import Metric
+from calibrant.contracts.reading import read_for
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.errors import InputError
+from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.time_blocks import past_and_next, time_blocks, time_ranks
+from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
+from calibrant.predictions import Inputs
+
+__all__ = ["RollingEvaluation", "rolling_evaluation"]
+
+
+@dataclass(frozen=True)
+class RollingEvaluation(Record):
+    """One row a step: rows fitted on and judged (sums of weights), the metric before and after calibration, the latter's interval."""
+
+    n_fit: np.ndarray
+    n: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def rolling_evaluation(
+    calibrator: Any, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, times: ArrayLike | None = None,
+    metric: Metric | None = None, n_splits: int = 5, length: int | None = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> RollingEvaluation:  # fmt: skip
+    """Cut the rows into parts by time; fit on all parts up to each, judge on the next.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is
+    P : (n, K), or (n,) for binary; for numbers the means, or a forecast of one output
+    y : (n,) labels; for numbers outcomes
+    std : (n,), for numbers
+    times : (n,) numbers, dates or sortable texts, optional
+        Default: the rows are in order of time. Rows of one time stay in one part.
+    metric : Metric, optional
+        Default log loss, or CRPS for numbers.
+    n_splits : int, default 5
+        Steps; the first of ``n_splits + 1`` parts is fitted on only.
+    length : int, optional
+        Of the blocks that the intervals count instead of rows, see ``time_blocks``.
+    level : float, default 0.95
+        Of the intervals.
+    sample_weight : (n,), optional
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    RollingEvaluation
+        ``.frame()`` gives it as a data frame.
+
+    Raises
+    ------
+    InputError
+        When there are fewer different times than parts, or a time is missing.
+
+    See Also
+    --------
+    time_blocks : the blocks of the intervals.
+    monitor : watches a model in use.
+
+    Notes
+    -----
+    A random split lets a calibrator see the future, and says too much of it where the population drifts. Predictions must be those that a
+    model fitted on the past alone would have made. The steps share rows to fit on, so their numbers hang together: read them as a curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import calibrant as cb
+    >>> rng = np.random.default_rng(0)
+    >>> said, y = rng.normal(size=300), rng.normal(size=300)
+    >>> found = rolling_evaluation(cb.StdScaling(), np.zeros(300), y, std=np.full(300, 0.2), n_splits=2)
+    >>> found.n_fit.tolist(), bool((found.after < found.before).all())
+    ([100.0, 200.0], True)
+    """
+    calibrator = require_any_calibrator(calibrator)
+    if metric is None:
+        metric = continuous_ranked_probability_score if isinstance(calibrator, RegressionCalibrator) else log_loss
+    metric = require_metric(metric)
+    if (metric.task == "regression") != isinstance(calibrator, RegressionCalibrator):
+        raise InputError(f"metric must be of the calibrator's task; got {metric.name} for {type(calibrator).__name__}.")
+    require_count("n_splits", n_splits)
+    record: Any = read_for([metric], y, P, std, sample_weight, classes, inputs)
+    record = record.one_output() if metric.task == "regression" else record
+    ranks = time_ranks(np.arange(len(record)) if times is None else record.per_row(_one_a_row(times, record)))
+    steps = [_step(calibrator, metric, record, ranks, *rows, length, level) for rows in past_and_next(ranks, n_splits)]
+    return RollingEvaluation(*np.array(steps).T)
+
+
+def _one_a_row(times, record):
+    values, n = plain_array(times, "times"), len(record) if record.kept is None else len(record.kept)
+    if values.shape != (n,):
+        raise InputError(f"times must have one entry for each of the {n} rows; got shape {values.shape}.")
+    return values
+
+
+def _step(calibrator, metric, record, ranks, past, after, length, level):
+    fitted = fit_clone(calibrator, record.take(past))
+    said = replace(record.take(after), cluster=time_blocks(ranks[after], length))
+    calibrated = said.recalibrated(fitted.predict_record(said), output=calibrator.tags.output)
+    found = metric.interval_of(calibrated, level=level)
+    return record.weights[past].sum(), said.weights.sum(), metric.of(said), metric.of(calibrated), found.low, found.high
