@@ -66,6 +66,7 @@ from calibrant.metrics.probability.calibration_error_bound import calibration_er
 from calibrant.metrics.probability.calibration_slope import calibration_slope as calibration_slope
 from calibrant.metrics.probability.classwise_calibration_error import classwise_calibration_error as classwise_calibration_error
 from calibrant.metrics.probability.confidence_spread import confidence_spread as confidence_spread
+from calibrant.metrics.probability.d2_of_classes import d2_of_classes as d2_of_classes
 from calibrant.metrics.probability.debiased_calibration_error import debiased_calibration_error as debiased_calibration_error
 from calibrant.metrics.probability.expected_calibration_error import expected_calibration_error as expected_calibration_error
 from calibrant.metrics.probability.full_calibration_error import full_calibration_error as full_calibration_error
