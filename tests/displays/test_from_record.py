@@ -16,8 +16,8 @@ Y = (RNG.random(80) < P).astype(int)
 CLASSES = ("ConfidenceHistogramDisplay", "DecisionCurveDisplay", "GainDisplay", "IsotonicCurveDisplay", "JointDistributionDisplay",
            "MurphyDisplay", "ReliabilityDisplay", "RiskCoverageDisplay", "RiskDistributionDisplay")  # fmt: skip
 NUMBERS = ("IntervalCalibrationDisplay", "PitHistogramDisplay", "RealStdDisplay", "RmseRmvDisplay")
-#: Made from what was fitted, or with a signal that needs features.
-OTHERS = {"ConfidenceCurveDisplay", "DriftDisplay", "LatentFunctionDisplay", "SignalAccuracyDisplay"}
+#: Made from what was fitted, from sets, or with a signal that needs features.
+OTHERS = {"ConfidenceCurveDisplay", "DriftDisplay", "LatentFunctionDisplay", "SetCoverageDisplay", "SignalAccuracyDisplay"}
 
 
 @pytest.fixture(autouse=True)

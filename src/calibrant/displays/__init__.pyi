@@ -14,4 +14,5 @@ from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisp
 from calibrant.displays.risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay
 from calibrant.displays.risk_distribution import RiskDistributionDisplay as RiskDistributionDisplay
 from calibrant.displays.rmse_rmv import RmseRmvDisplay as RmseRmvDisplay
+from calibrant.displays.set_coverage import SetCoverageDisplay as SetCoverageDisplay
 from calibrant.displays.signal_accuracy import SignalAccuracyDisplay as SignalAccuracyDisplay

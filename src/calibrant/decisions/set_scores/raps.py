@@ -66,12 +66,17 @@ def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.nda
     own, ranked = above + u * tied, np.sort(exact, axis=1)[:, ::-1]
     place = np.asarray(range(1, P.shape[1] + 1))
     total: np.ndarray = np.cumsum(ranked, axis=1)
-    every = total - ranked + u[:, None] * ranked
+    every = np.asfortranarray(total - ranked + u[:, None] * ranked)
+    least = every.min(axis=0)
 
     def mean_size(score: Raps) -> float:
         found = own + score.penalty * np.maximum(rank - score.free, 0)
         order = np.argsort(found, kind="stable")
         limit = order_statistic(found[order], np.cumsum(weight[order]), level)
-        return float(weight @ np.count_nonzero(every <= limit - score.penalty * np.maximum(place - score.free, 0), axis=1))
+        room = limit - score.penalty * np.maximum(place - score.free, 0)
+        # Behind the last rank that some row has room for no row has any.
+        last = int(np.count_nonzero(least <= room))
+        return float(weight @ np.count_nonzero(every[:, :last] <= room[:last], axis=1))
 
-    return min((Raps(penalty, free) for penalty in PENALTIES for free in sorted({*FREE, usual})), key=mean_size)
+    free = sorted({*FREE, usual})
+    return min((Raps(penalty, k) for penalty in PENALTIES for k in (free if penalty > 0.0 else free[:1])), key=mean_size)
