@@ -3,12 +3,15 @@
 Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are too bold or too timid, wrong for single classes, bent
 and noisy. Temperature, structured vector, structured matrix and ensemble matrix scaling are fitted on it; from ten numbers that describe
 the task the network gives the weights with which they and the predictions as they are, are averaged, so that the log loss on other rows of
-the task is least. It never sees a stored output. ``--tasks`` says how many are simulated.
+the task is least. It never sees a stored output. The library has it as ``PretrainedAverage``; ``--train`` trains it anew and writes the
+package's table of its 261 numbers.
 """
 
 import argparse
+import json
 import warnings
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from benchmarks.experiments.beside_structured import show
@@ -17,11 +20,15 @@ from scipy.special import softmax
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning
+from calibrant.predictions import read
+from calibrant.scalings import pretrained_average
+from calibrant.scalings.pretrained_average import MEMBERS, fitted_members, task_numbers
 
-MEMBERS = (cb.Identity, cb.TemperatureScaling, cb.StructuredVectorScaling, cb.StructuredMatrixScaling, cb.EnsembleMatrixScaling)
+TABLE = Path(pretrained_average.__file__).with_suffix(".json")
 HIDDEN, EPOCHS, BATCH = 16, 400, 50
 TEST_ROWS = 400
 DEFAULT_TASKS = 600
+DECIMALS = 6
 SMALLEST = 1e-12
 
 
@@ -39,23 +46,6 @@ def simulated(rng):
     return np.clip(softmax(shifted, axis=1), SMALLEST, 1.0), y
 
 
-def fitted(P, y):
-    """The members, fitted."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return [member().fit(P, y) for member in MEMBERS]
-
-
-def described(P, y, members):
-    """Ten numbers of a task: its rows and classes, how sure and how right the predictions are, and what each member gains in sample."""
-    own, (n, n_classes) = np.arange(len(y)), P.shape
-    losses = [-np.log(np.maximum(m.predict_proba(P)[own, y], SMALLEST)).mean() for m in members]
-    sure, right = P.max(axis=1).mean(), (P.argmax(axis=1) == y).mean()
-    gains = np.diff(losses)
-    size = [np.log(n) - 6.0, np.log(n_classes) - 1.5, np.log(n_classes**2 / n)]
-    return np.array([*size, sure, right, losses[0], *np.clip(10.0 * gains, -5.0, 5.0)])
-
-
 @cache
 def trained(n_tasks=DEFAULT_TASKS, seed=0):
     """The network: 16 hidden units, 261 weights."""
@@ -63,10 +53,11 @@ def trained(n_tasks=DEFAULT_TASKS, seed=0):
     told, chances = [], []
     for _ in range(n_tasks):
         P, y = simulated(rng)
-        fit = slice(None, len(y) - TEST_ROWS)
-        members = fitted(P[fit], y[fit])
-        told.append(described(P[fit], y[fit], members))
-        P_test, y_test = P[len(y) - TEST_ROWS :], y[len(y) - TEST_ROWS :]
+        record, P_test, y_test = read(P[:-TEST_ROWS], y[:-TEST_ROWS]), P[-TEST_ROWS:], y[-TEST_ROWS:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            members = fitted_members(record)
+        told.append(task_numbers(record, members))
         chances.append([m.predict_proba(P_test)[np.arange(TEST_ROWS), y_test] for m in members])
     X, chances = np.array(told), np.maximum(np.array(chances), SMALLEST)
     network = SmallNetwork((X.shape[1], HIDDEN, len(MEMBERS)), rng)
@@ -85,29 +76,21 @@ def _derivative(outputs, chances):
     return weights * (1.0 - share)
 
 
-class CalibrationPrior:
-    """The average of five scalings by the network's weights."""
-
-    def __init__(self, network):
-        self.network = network
-
-    def fit(self, P, y):
-        self.members_ = fitted(P, y)
-        self.weights_ = softmax(self.network(described(P, y, self.members_)[None]), axis=1)[0]
-        return self
-
-    def predict_proba(self, P):
-        return sum(w * m.predict_proba(P) for w, m in zip(self.weights_, self.members_, strict=True))
+def table(network):
+    """The network as the package keeps it, JSON text: six decimals, so that another machine's rounding gives the same."""
+    layers = [
+        {"weights": weight.round(DECIMALS).tolist(), "offsets": offset.round(DECIMALS).tolist()}
+        for weight, offset in zip(network.weights, network.offsets, strict=True)
+    ]
+    return json.dumps(layers) + "\n"
 
 
-def methods(n_tasks=DEFAULT_TASKS):
-    """name -> makes it; trained at the first call."""
-    return {"network's average of scalings": lambda: CalibrationPrior(trained(n_tasks))}
-
-
-METHODS = methods()
+METHODS = {"network's average of scalings": cb.PretrainedAverage}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", type=int, default=DEFAULT_TASKS)
-    show(methods(parser.parse_args().tasks))
+    parser.add_argument("--train", action="store_true", help="train anew and write the package's table, instead of judging it")
+    if parser.parse_args().train:
+        TABLE.write_text(table(trained()), encoding="utf-8")
+    else:
+        show(METHODS)

@@ -29,8 +29,8 @@ the second half; where a method was mended after a look at these numbers its sec
 
 How to read the tables: the mean change of the score against the rival, negative where the idea is better; *lower in*: the share of runs in
 which its score is the lower one; *clearly* is by 1.96 paired standard errors of the log loss. An idea wins where both mean scores are lower
-than those of SMS and EMS at both sizes; what wins here is no part of the library yet. The automatic choice, which fits more and by folds,
-stands beside them for comparison.
+than those of SMS and EMS at both sizes. What wins is part of the library: the network's average is ``PretrainedAverage``. The automatic
+choice, which fits more and by folds, stands beside them for comparison.
 
 """
 

@@ -18,6 +18,7 @@ SCALINGS = (
     cb.StructuredVectorScaling,
     cb.StructuredMatrixScaling,
     cb.EnsembleMatrixScaling,
+    cb.PretrainedAverage,
     cb.IsotonicPreserving,
     cb.IsotonicOneVsRest,
     cb.IntraOrderPreserving,

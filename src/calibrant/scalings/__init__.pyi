@@ -10,6 +10,7 @@ from calibrant.scalings.intra_order_preserving import IntraOrderPreserving as In
 from calibrant.scalings.isotonic_one_vs_rest import IsotonicOneVsRest as IsotonicOneVsRest
 from calibrant.scalings.isotonic_preserving import IsotonicPreserving as IsotonicPreserving
 from calibrant.scalings.matrix import MatrixScaling as MatrixScaling
+from calibrant.scalings.pretrained_average import PretrainedAverage as PretrainedAverage
 from calibrant.scalings.structured_matrix import StructuredMatrixScaling as StructuredMatrixScaling
 from calibrant.scalings.structured_vector import StructuredVectorScaling as StructuredVectorScaling
 from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
