@@ -12,6 +12,7 @@ from calibrant.testing import all_calibrators, all_maps, all_signals, check_cali
 
 #: Parts that stay in Python, each because of what it is made of.
 NOT_SAID = {
+    "ClusteredCalibration": "its regions are of features, which predictions do not say",
     "GroupCalibrator": "it asks what groups rows are of, which predictions do not say",
     "HokiCalibrator": "its signal counts label changes under noise",
     "StackedConfidence": "its signals may hold a training set",
