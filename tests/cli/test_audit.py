@@ -66,3 +66,19 @@ def test_what_it_refuses(table):
     assert _run("audit", path).exit_code == 2
     assert _run("audit", path, "--groups", "sex", "--fail-if", "after.group_gap>0").exit_code == 2
     assert "Traceback" not in _run("audit", path, "--groups", "label").output
+
+
+def test_a_report_shows_the_groups_before_and_after_and_gates_on_them(table, tmp_path):
+    path, _ = table
+    out = tmp_path / "report"
+    asked = "report", path, "--groups", "sex,south", "--method", "isotonic"
+    result = _run(*asked, "-o", f"{out}.json", "--fail-if", "group_gap>0.05")
+    assert result.exit_code == 3, result.output
+    assert "Largest gap of a group that is off before calibration" in result.output
+    told = json.loads(out.with_suffix(".json").read_text())["audit"]
+    assert "sex f × south yes" in told["before"]["sentence"]
+    assert told["after"]["n_groups"] == told["before"]["n_groups"] == 11
+    for suffix in (".md", ".html"):
+        assert _run(*asked, "-o", f"{out}{suffix}").exit_code == 0
+        text = out.with_suffix(suffix).read_text()
+        assert told["after"]["sentence"] in text

@@ -1,20 +1,16 @@
 """The audit of a model in every group."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.row_draws import row_codes
 from calibrant._support.options import require_count, require_not_negative, require_option
-from calibrant.audits.evidence import false_discovery
-from calibrant.audits.found import found_groups, number_features
-from calibrant.audits.levels import Column, Family, cells, columns_of, everyone, family
-from calibrant.audits.nulls import Tested, tested_groups
-from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
-from calibrant.audits.rows import gaps, sorted_gaps
+from calibrant.audits.families import audited
+from calibrant.audits.found import number_features
+from calibrant.audits.levels import Column, cells, columns_of, family
+from calibrant.audits.result import Audit
 from calibrant.audits.sample import Sample, ScoreSample, of_classes, of_forecasts, of_outcomes
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
@@ -25,7 +21,10 @@ from calibrant.groups import clustered, label_columns
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs
 
-__all__ = ["audit"]
+__all__ = ["audit", "audit_record"]
+
+#: As ``audit`` has them where nothing is said.
+DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 def audit(
@@ -140,7 +139,19 @@ def audit(
         raise InputError('null="strong" takes rows that are independent; got cluster; leave null out, or pass null="weak".')
     if null is None:
         null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
-    return _audited(sample, columns, features, asked, level, null, found, depth, tolerance, control, n_draws, random_state)
+    return audited(sample, columns, features, asked, level, null, found, depth, tolerance, control, n_draws, random_state)
+
+
+def audit_record(record: Any, target: Any, columns: Any, *, level: float, n_draws: int, random_state: int) -> Audit | None:
+    """The audit of a record by columns as ``groups.label_columns`` gives them, or None where they are one group of all rows.
+
+    ``target`` is as for ``audit``, or "forecast".
+    """
+    sample, cut, _, asked = _of_labelled(record, target, columns, None, None, N_PARTS)
+    if not len(family(cut, DEPTH)):
+        return None
+    null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
+    return audited(sample, cut, None, asked, level, null, None, DEPTH, TOLERANCE, "any", n_draws, random_state)
 
 
 def _read(y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, classes: Any, inputs: Any) -> tuple[Any, Any]:
@@ -158,6 +169,12 @@ def _of_rows(
     record: Any, target: Any, groups: Any, X: Any, found: Any, n_bins: int
 ) -> tuple[Sample, list[Column], Any, str]:  # fmt: skip
     labelled = [] if groups is None else label_columns(groups, record)
+    return _of_labelled(record, target, labelled, X, found, n_bins)
+
+
+def _of_labelled(
+    record: Any, target: Any, labelled: list[tuple[str | None, np.ndarray]], X: Any, found: Any, n_bins: int
+) -> tuple[Sample, list[Column], Any, str]:  # fmt: skip
     looked_in = labelled if X is None else label_columns(X, record, "X")
     if not labelled and (found is None or not looked_in):
         raise InputError('groups must name the groups of the rows; got none; pass a frame of columns, or X= with found="tree".')
@@ -194,45 +211,3 @@ def _of_evaluation(evaluation: Evaluation, n_bins: int) -> tuple[Sample, list[Co
 def _slice(group: tuple[Any, ...]) -> tuple[Any, ...]:
     """Without the predicted class, which comes last."""
     return group[:-1]
-
-
-def _audited(
-    sample: Sample, columns: Sequence[Column], features: Any, target: str, level: float, null: Any, found: Any, depth: int,
-    tolerance: float, control: Any, n_draws: int, random_state: int,
-) -> Audit:  # fmt: skip
-    given = family(columns, depth)
-    both = found is not None and len(given) > 0
-    looked: list[tuple[Sample, Family, int]] = [(sample, given, 2 if both else 1)] if len(given) else []
-    if found is not None:
-        halves = found_groups(found, features[0], features[1], sample, random_state)
-        looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
-    if not looked:
-        raise InputError("groups must hold two levels or more, in one column at least; got one group of all rows; pass other columns.")
-    rows, multicalibration = list[GroupGap](), None
-    for one, family_, share in looked:
-        tested = tested_groups(one, family_, null, n_draws, random_state)
-        p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
-        alpha = (1.0 - level) / share
-        critical = _critical(tested, alpha)
-        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, null, one is not sample)
-        if one is sample and len(tested.maxima):
-            multicalibration = _multicalibration(tested)
-    whole = everyone(len(sample))
-    tested = tested_groups(sample, whole, null, 1, random_state)
-    nothing = np.full(tested.p_value.shape, np.nan)
-    overall = gaps(sample, whole, tested, nothing, float(normal_quantile(level)), 1.0 - level, tolerance, null, False)
-    return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
-
-
-def _critical(tested: Tested, alpha: float) -> float:
-    """What the largest statistic is above with probability alpha, as p-values have it; without draws, of independent tests."""
-    if len(tested.maxima) == 0:
-        return float(normal_quantile(1.0 - alpha / max(tested.tested.size, 1)))
-    place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
-    return float(np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1])
-
-
-def _multicalibration(tested: Tested) -> MulticalibrationError:
-    value, draws = tested.range_
-    p = (1.0 + float(np.sum(draws >= value * (1.0 - 1e-10)))) / (1.0 + len(draws))
-    return MulticalibrationError(value, float(draws.mean()), p)

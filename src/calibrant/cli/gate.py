@@ -71,7 +71,11 @@ class Gate:
 
     def reason(self, summary: dict[str, Any]) -> Any:
         """Why it fails, in one line, for the first output that does; None when it passes."""
-        told = [*summary["metrics"], *summary.get("answer", {}).get("metrics", ()), *_of_groups(summary.get("audit"))]
+        told = [
+            *summary["metrics"],
+            *summary.get("answer", {}).get("metrics", ()),
+            *(row for one in summary.get("outputs", [summary]) for row in _of_groups(one.get("audit"))),
+        ]
         rows = [row for row in told if row["key"] == self.metric]
         if not rows or rows[0][self.when] is None:
             known = ", ".join(dict.fromkeys(row["key"] for row in told))

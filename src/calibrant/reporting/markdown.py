@@ -36,11 +36,19 @@ def as_markdown(summary: dict[str, Any]) -> str:
         parts += [f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters: intervals and tests count clusters."]
     parts += ["## Can these numbers be trusted?", "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it."]
     parts += {"event": _of_event, None: _of_outputs}.get(summary["target"], _of_classes)(summary)
+    parts += _audited(summary)
     if summary["alternatives"]:
         parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"], COMPARED[summary["target"]]))]
     if summary["choice"] is not None:
         parts += ["## How to apply it", "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def _audited(summary):
+    """What the audit of groups says before and after, one list for each output that has one."""
+    audits = [one["audit"] for one in summary.get("outputs", [summary]) if one["audit"] is not None]
+    said = ["\n".join(f"- {when}: {_text(one['sentence'])}" for when, one in audit.items() if one is not None) for audit in audits]
+    return ["## Is every group right, and every crossing of two?", *said] if said else []
 
 
 def _of_classes(summary):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
+from calibrant.audits.audit import audit_record
 from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import compare, final
 from calibrant.compare.choice import choice
@@ -16,7 +17,7 @@ from calibrant.compare.scores import score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import clustered, read_groups
+from calibrant.groups import clustered, label_columns, read_groups
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
@@ -28,6 +29,9 @@ from calibrant.reporting.summary import Method, Part, Summary
 from calibrant.reporting.task import Asked, Decisions
 
 __all__ = ["summarise"]
+
+#: Draws of the audit's null, and groups that are off of which the report holds the names.
+AUDIT_DRAWS, AUDITED = 400, 12
 
 
 def summarise(
@@ -114,7 +118,8 @@ def summarise(
     target = question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, times)
     asked = Asked(
-        None if groups is None else read_groups(groups, measured), read_times(times, every, measured),
+        None if groups is None else read_groups(groups, measured),
+        None if groups is None else label_columns(groups, measured), read_times(times, every, measured),
         task.n_bins if n_bins is None else n_bins, level, n_resamples, random_state,
         Decisions(thresholds, cost_false_positive, cost_false_negative),
     )  # fmt: skip
@@ -177,6 +182,7 @@ def _part(task, found, scores, name, method, asked, used):
         name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
         groups=None if groups is None else by_group(_gaps(task, shown, groups, asked.level), groups.texts),
+        audit=None if groups is None else _audits(task, found, asked),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
@@ -186,6 +192,23 @@ def _gaps(task, shown, groups, level):
     """The gap of each group, with its interval."""
     worth = worth_of(shown, task.said(shown)[1], groups.index, len(groups))
     return task.gaps(task.sums(shown, groups.index, len(groups)), level, worth)
+
+
+def _audits(task, found, asked):
+    """{"before": ..., "after": ...} of the audit of all columns of groups; None of one group. Of an event, the rows are yes or no."""
+    target = "forecast" if task.name == "regression" else "answer"
+    options = {"level": asked.level, "n_draws": AUDIT_DRAWS, "random_state": asked.random_state}
+    both = found.both(lambda record: audit_record(record, target, asked.columns, **options))
+    if both["before"] is None:
+        return None
+    return {when: None if one is None else _told(one) for when, one in both.items()}
+
+
+def _told(audit):
+    """An audit in short: ``calibrant.audit`` gives every group's row."""
+    off = [one.name for one in audit.off[:AUDITED]]
+    counts = {"n_groups": len(audit.groups), "n_off": len(audit.off), "largest_gap": audit.largest_gap}
+    return {"sentence": audit.sentence, **counts, "null": audit.null, "off": off}
 
 
 def _cautions(parts):

@@ -18,9 +18,10 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asks of a report: the groups and times of the rows measured, and how to measure."""
+    """What the user asks of a report: the groups (with their columns) and times of the rows measured, and how to measure."""
 
     groups: Any
+    columns: Any
     times: Any
     n_bins: int
     level: float

@@ -1,0 +1,61 @@
+"""All families of groups of an audit tested: those given, and those found on either half."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.intervals import normal_quantile
+from calibrant.audits.evidence import false_discovery
+from calibrant.audits.found import found_groups
+from calibrant.audits.levels import Column, Family, everyone, family
+from calibrant.audits.nulls import Tested, tested_groups
+from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
+from calibrant.audits.rows import gaps, sorted_gaps
+from calibrant.audits.sample import Sample
+from calibrant.errors import InputError
+
+__all__ = ["audited"]
+
+
+def audited(
+    sample: Sample, columns: Sequence[Column], features: Any, target: str, level: float, null: Any, found: Any, depth: int,
+    tolerance: float, control: Any, n_draws: int, random_state: int,
+) -> Audit:  # fmt: skip
+    """Test the groups given and those found, each family at its share of the error rate, and put what comes of it in order."""
+    given = family(columns, depth)
+    both = found is not None and len(given) > 0
+    looked: list[tuple[Sample, Family, int]] = [(sample, given, 2 if both else 1)] if len(given) else []
+    if found is not None:
+        halves = found_groups(found, features[0], features[1], sample, random_state)
+        looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
+    if not looked:
+        raise InputError("groups must hold two levels or more, in one column at least; got one group of all rows; pass other columns.")
+    rows, multicalibration = list[GroupGap](), None
+    for one, family_, share in looked:
+        tested = tested_groups(one, family_, null, n_draws, random_state)
+        p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
+        alpha = (1.0 - level) / share
+        critical = _critical(tested, alpha)
+        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, null, one is not sample)
+        if one is sample and len(tested.maxima):
+            multicalibration = _multicalibration(tested)
+    whole = everyone(len(sample))
+    tested = tested_groups(sample, whole, null, 1, random_state)
+    nothing = np.full(tested.p_value.shape, np.nan)
+    overall = gaps(sample, whole, tested, nothing, float(normal_quantile(level)), 1.0 - level, tolerance, null, False)
+    return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
+
+
+def _critical(tested: Tested, alpha: float) -> float:
+    """What the largest statistic is above with probability alpha, as p-values have it; without draws, of independent tests."""
+    if len(tested.maxima) == 0:
+        return float(normal_quantile(1.0 - alpha / max(tested.tested.size, 1)))
+    place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
+    return float(np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1])
+
+
+def _multicalibration(tested: Tested) -> MulticalibrationError:
+    value, draws = tested.range_
+    p = (1.0 + float(np.sum(draws >= value * (1.0 - 1e-10)))) / (1.0 + len(draws))
+    return MulticalibrationError(value, float(draws.mean()), p)
