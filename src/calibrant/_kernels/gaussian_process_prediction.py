@@ -4,6 +4,7 @@ Two laws of a row's values: their marginals taken as independent, or the joint p
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from calibrant._kernels.radial_lattice import PERIOD, WIDTH, function_values, ro
 from calibrant._kernels.softmax import softmax
 
 __all__ = ["Independent", "Joint", "at_mean", "by_draws", "to_second_order"]
+
+#: Values worked on at a time, which stay in the cache, and the widest deviation whose exponential has a reciprocal beside any other.
+CACHED_VALUES = 65_536
+WIDEST_DRAW = 150.0
 
 
 def at_mean(law, prior, scores):
@@ -22,8 +27,24 @@ def at_mean(law, prior, scores):
 def by_draws(law, prior, scores, draws, n_draws):
     """Mean softmax over ``draws`` and their negatives, ``n_draws`` in all, (n, K)."""
     shift, variance = _moments(law, scores)
-    half = law.deviations(scores, variance, draws)
-    return softmax((prior + shift)[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
+    n, K = scores.shape
+    out, step = np.empty((n, K)), max(1, CACHED_VALUES // (K * max(n_draws, 1)))
+    for rows in (slice(i, i + step) for i in range(0, n, step)):
+        out[rows] = _mean_softmax((prior + shift)[rows], law.deviations(scores[rows], variance[rows], draws), n_draws)
+    return out
+
+
+def _mean_softmax(mean, half, n_draws):
+    """Mean over draws (K, n, D) around the mean (n, K) and their negatives, (n, K): one exponential serves both."""
+    if n_draws % 2 or not np.abs(half).max() < WIDEST_DRAW:
+        half = half.transpose(1, 2, 0)
+        return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
+    risen = np.exp(half)
+    top = np.exp((mean - mean.max(axis=1, keepdims=True)).T)[:, :, None]
+    total = np.zeros(mean.T.shape)
+    for share in (top * risen, top / risen):
+        total += np.einsum("knd,nd->kn", share, 1.0 / reduce(np.add, share))
+    return total.T / n_draws
 
 
 def to_second_order(law, prior, scores):
@@ -51,8 +72,8 @@ class Independent:
         return rng.standard_normal((n_draws, n_classes))
 
     def deviations(self, scores, variance, draws):
-        """Draws of f less its mean, (n, D, K)."""
-        return np.sqrt(variance)[:, None, :] * draws
+        """Draws of f less its mean, (K, n, D)."""
+        return np.sqrt(variance).T[:, :, None] * draws.T[:, None, :]
 
     def curvature(self, scores, variance, Q):
         return variance * (1.0 - 2.0 * Q) + np.sum(variance * Q * (2.0 * Q - 1.0), axis=1, keepdims=True)
@@ -92,7 +113,7 @@ class Joint:
     def deviations(self, scores, variance, draws):
         points = scores.ravel()
         smooth = self._prior(points, draws.lattice) + self._projection(points).T @ draws.pull
-        return smooth.reshape(*scores.shape, -1).transpose(0, 2, 1) + draws.noise
+        return smooth.reshape(*scores.shape, -1).transpose(1, 0, 2) + draws.noise.T[:, None, :]
 
     def curvature(self, scores, variance, Q):
         """a_j = C_jj - 2 (C Q)_j + 2 Q^T C Q - diag(C)^T Q: 0 where C is the same for all pairs."""
