@@ -76,7 +76,22 @@ def _of_event(summary):
     for title, key in (("risk", "regions"), ("group", "groups")):
         if summary[key]:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_risks(summary[key][:WORST], title))]
-    return parts + _over_time(summary["drift"])
+    return parts + _over_time(summary["drift"]) + _rates(summary["promises"])
+
+
+def _rates(said):
+    if said is None:
+        return []
+    sides = {"false alarms": "above", "missed events": "not above"}
+    rows = [
+        [
+            f"{row['rate']:.0%} {row['error']}",
+            "–" if row["share"] is None else f"{sides[row['error']]} {row['threshold']:.4g}",
+            _text(row["note"]),
+        ]
+        for row in said["rates"]
+    ]
+    return ["## What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
 
 
 def _thresholds(summary):

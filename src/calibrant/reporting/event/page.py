@@ -11,8 +11,8 @@ from calibrant.reporting.event.verdict import share
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html", "wrong.html",
-    "over_time.html", "choice.html", "event/answer.html", "method.html",
+    "header.html", "event/trust.html", "event/off.html", "event/metrics.html", "figures.html", "event/decide.html",
+    "event/promises.html", "wrong.html", "over_time.html", "choice.html", "event/answer.html", "method.html",
 )  # fmt: skip
 
 

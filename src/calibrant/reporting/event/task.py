@@ -15,6 +15,7 @@ from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
+from calibrant.reporting.event.promises import RatePromises, rate_promises
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
@@ -105,6 +106,7 @@ class Sections:
     confidence: None
     signals: list[Any]
     latent: dict[str, Any] | None
+    promises: RatePromises | None
 
 
 def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
@@ -122,6 +124,7 @@ def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
         thresholds=metrics.threshold_table.of(curves.pairs(shown), **vars(asked.decisions), level=level),
         regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)), answer=_answer(whole, asked),
         confidence=None, signals=[], latent=latent(used, whole.before, level),
+        promises=rate_promises(found.before.rows),
     )  # fmt: skip
 
 
