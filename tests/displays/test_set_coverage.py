@@ -25,10 +25,10 @@ def test_points_are_the_coverage_of_each_class_with_its_interval():
 def test_by_size_and_by_groups():
     size = cb.SetCoverageDisplay.from_sets(Y, SETS, by="size")
     assert size.ax_.get_ylabel() == "Classes in the set (rows; mean size)"
-    assert size.coverage.group.tolist() == [1, 2, 3]
+    assert size.curve.group.tolist() == [1, 2, 3]
     group = cb.SetCoverageDisplay.from_sets(Y, SETS, by="groups", groups=["$b", "c", "c", "c", "c"])
     group.figure_.canvas.draw()
-    assert group.coverage.n.tolist() == [1, 4]
+    assert group.curve.n.tolist() == [1, 4]
     pyplot.close("all")
 
 

@@ -28,7 +28,7 @@ class SetCoverageDisplay:
 
     Parameters
     ----------
-    coverage : GroupCoverage
+    curve : GroupCoverage
         As :func:`metrics.set_coverage_by` gives it.
     said : float, optional
         The level that was promised, drawn as a line.
@@ -39,8 +39,8 @@ class SetCoverageDisplay:
 
     Attributes
     ----------
-    coverage : GroupCoverage
-        The numbers drawn; ``coverage.frame()`` gives them as a table.
+    curve : GroupCoverage
+        The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
     See Also
@@ -57,15 +57,15 @@ class SetCoverageDisplay:
     --------
     >>> from calibrant.metrics import set_coverage_by
     >>> display = SetCoverageDisplay(set_coverage_by([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]]), said=0.9)
-    >>> display.coverage.coverage.tolist()
+    >>> display.curve.coverage.tolist()
     [1.0, 0.5]
     """
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, coverage: GroupCoverage, *, said: float | None = None, by: str = "class", name: str | None = None) -> None:
-        self.coverage: GroupCoverage = coverage
+    def __init__(self, curve: GroupCoverage, *, said: float | None = None, by: str = "class", name: str | None = None) -> None:
+        self.curve: GroupCoverage = curve
         self.said: float | None = said
         self.by: str = by
         self.name: str | None = name
@@ -83,7 +83,7 @@ class SetCoverageDisplay:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
         ax = draw_axes(ax, "SetCoverageDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        found, place = self.coverage, np.arange(len(self.coverage.coverage))
+        found, place = self.curve, np.arange(len(self.curve.coverage))
         draw_grid(ax, "x")
         reach = np.stack([found.coverage - found.low, found.high - found.coverage])
         self.points_: Any = ax.errorbar(
