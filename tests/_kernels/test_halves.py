@@ -25,3 +25,15 @@ def test_clusters_and_rows_of_broken_weight_stay_whole():
     assert sorted(first.reshape(8, 5).sum(axis=1).tolist()) == [0.0] * 4 + [5.0] * 4
     broken = np.full(40, 0.5)
     assert sorted(halves(keys, broken)[0].tolist()) == [0.0] * 20 + [0.5] * 20
+
+
+def test_a_half_is_a_sample_of_the_outcomes_and_no_fixed_choice_of_their_ranks():
+    # With one draw for all data sets of 269 rows, the order statistic at 0.9 of the second half was the same rank in all of them: 230.
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(200):
+        y = rng.random(269)
+        second = np.sort(y[halves(y[:, None], np.ones(269))[1] > 0.0])
+        covered.append(second[int(np.ceil((len(second) + 1) * 0.9)) - 1])
+    assert abs(np.mean(covered) - 123 / 136) < 4 * np.std(covered) / 200**0.5
+    assert np.std(covered) > 0.02

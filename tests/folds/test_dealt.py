@@ -46,3 +46,22 @@ def test_clusters_stay_whole():
 def test_too_few():
     with pytest.raises(InputError, match="2 rows cannot be dealt out to 3 uses"):
         dealt(read([0.1, 0.9], [0, 1]), [0.3, 0.3, 0.4])
+
+
+def test_labels_of_a_model_that_says_one_thing_are_not_dealt_out_by_their_ranks():
+    # One draw for all data sets of a size dealt out the same ranks of the labels each time.
+    rng = np.random.default_rng(0)
+    said = np.arange(10, 0, -1) / 55
+    ranks = set()
+    for _ in range(20):
+        y = rng.choice(10, size=60, p=said)
+        rows = dealt(read(np.tile(said, (60, 1)), y, classes=range(10)), [0.5, 0.5])[1][0]
+        ranks.add(tuple(np.isin(np.argsort(y, kind="stable"), rows).tolist()))
+    assert len(ranks) == 20
+
+
+def test_the_order_of_classes_changes_nothing():
+    rng = np.random.default_rng(0)
+    P, y = rng.dirichlet(np.ones(3), 60), rng.integers(0, 3, 60)
+    one, other = (dealt(read(Q, z), [0.5, 0.5])[0][0] for Q, z in ((P, y), (P[:, ::-1], 2 - y)))
+    np.testing.assert_array_equal(one, other)
