@@ -79,7 +79,8 @@ def test_every_calibrator_fits_without_optional_libraries():
             if inspect.isclass(cls) and issubclass(cls, cb.Calibrator) and cls is not cb.Calibrator:
                 for example in cls._examples():
                     if example.inputs == "probability" and not (example.tags.uses_features or example.tags.needs_reference):
-                        example.fit(P, y).predict_proba(P)
+                        given = {"groups": y} if example.tags.uses_groups else {}
+                        example.fit(P, y, **given).predict_proba(P, **given)
                         fitted += 1
         assert fitted >= 3
         print("done")

@@ -52,7 +52,7 @@ def audit(
       calibrant audit answers.csv --groups language,topic --target answer --json
       calibrant audit forecasts.csv --groups store
     """
-    data = read_file(file, columns)
+    data: Any = read_file(file, columns)
     if getattr(data, "inputs", None) == "score":
         raise InputError("audit needs probabilities, and --inputs score says otherwise; turn them into risks with `calibrant fit` first.")
     if any(gate.when == "after" for gate in gates):
