@@ -5,6 +5,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,13 @@ def test_every_metric_class_has_its_instance():
 def test_nothing_is_exported_twice_under_other_names():
     objects = [getattr(cb, name) for name in cb.__all__]
     assert len({id(o) for o in objects}) == len(objects)
+
+
+@pytest.mark.parametrize(
+    "first", ["calibrant.decisions.certified_settings", "calibrant.decisions.decision_threshold", "calibrant.decisions"]
+)
+def test_a_function_is_no_module_though_its_file_has_its_name(first):
+    asked = f"import {first}; from calibrant.decisions import certified_settings as c, decision_threshold as d"
+    code = f"{asked}; print(callable(c), callable(d), c.__module__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["True", "True", "calibrant.decisions.certified_settings"]

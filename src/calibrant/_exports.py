@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 __all__ = ["attach", "exports"]
@@ -48,8 +49,21 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         if name not in table:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(table[name])
-        value = module if table[name] == f"{package}.{name}" else getattr(module, name)
+        value = _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
+    class Face(ModuleType):
+        """A package of which a function is offered that its own module is named after: importing the module does not hide it."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            within = isinstance(value, ModuleType) and table.get(name) == value.__name__
+            super().__setattr__(name, _offered(value, name) if within else value)
+
+    sys.modules[package].__class__ = Face
     return get, lambda: sorted({*vars(sys.modules[package]), *table}), sorted(public, key=lambda name: (name[0].islower(), name))
+
+
+def _offered(module: ModuleType, name: str) -> Any:
+    """What a module defines by its own name, or the module."""
+    return vars(module).get(name, module)
