@@ -81,3 +81,10 @@ def test_losses_between_and_weights():
 def test_what_cannot_be(losses, options, match):
     with pytest.raises(InputError, match=match):
         certified_settings(losses, **options)
+
+
+def test_risks_may_be_an_array_and_no_losses_are_refused():
+    tables = [np.zeros((100, 2)), np.zeros((100, 2))]
+    assert certified_settings(tables, np.array([0.1, 0.2])).guarantee == certified_settings(tables, [0.1, 0.2]).guarantee
+    with pytest.raises(InputError, match="losses must be"):
+        certified_settings([])

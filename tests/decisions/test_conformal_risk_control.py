@@ -94,6 +94,7 @@ def test_it_is_saved(tmp_path):
     (lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[0.0, 1.0]] * 20), "must not rise"),
     (lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20), "no parameter loses"),
     (lambda: cb.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20), "which ascend"),
+    (lambda: cb.ConformalRiskControl(0.5).fit_losses([0.2, 0.3], [[1.0, 0.0]] * 20).predict_set([[0.1, 0.9]]), "of your own; got 0.3"),
     (lambda: cb.ConformalRiskControl(0.1, "top_k").fit([[0.5, 0.5]] * 20, [0, 1] * 10).accept([[0.5, 0.5]]), "accepted_and_wrong"),
 ])  # fmt: skip
 def test_what_is_refused(make, words):

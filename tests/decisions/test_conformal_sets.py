@@ -282,3 +282,11 @@ def test_the_promise_in_many_runs(score, by):
             held = sets.predict_set(P[n:])[np.arange(500), y[n:]]
             covered.append(held[y[n:] == 0].mean() if by else held.mean())
         check_guarantee(sets.guarantee_, covered)
+
+
+def test_the_promise_of_similar_classes_leaves_out_those_too_rare_for_one():
+    rng = np.random.default_rng(0)
+    P, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 2, 200)
+    sets = ConformalSets(by="similar_classes").fit(P, np.append(y[:-1], 2))
+    assert (sets.rule_.class_cells == 0).tolist() == [False, False, True]
+    assert "not of classes too rare" in sets.guarantee_.over

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant.errors import InputError
@@ -97,3 +98,12 @@ def test_more_classes_need_a_target():
     P = np.full((6, 3), 1 / 3)
     with pytest.raises(InputError, match="takes two classes"):
         cb.NeymanPearsonClassifier().fit(P, [0, 1, 2, 0, 1, 2])
+
+
+def test_thresholds_on_scores_are_not_used_on_the_predictions_of_an_earlier_fit():
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    rule = cb.NeymanPearsonClassifier().fit(p, (rng.random(1000) < p).astype(int))
+    rule.fit_scores(10.0 * p, p > 0.5)
+    with pytest.raises(NotFittedError):
+        rule.decide(p)

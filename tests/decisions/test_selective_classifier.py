@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant.errors import InputError
@@ -175,3 +176,12 @@ def test_one_class_and_missing_labels_are_refused():
         cb.SelectiveClassifier().fit([0.1] * 100, None)
     with pytest.raises(ValueError, match="not fitted"):
         cb.SelectiveClassifier().accept([0.1])
+
+
+def test_thresholds_on_scores_are_not_used_on_the_predictions_of_an_earlier_fit():
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    rule = cb.SelectiveClassifier(0.2, 0.9).fit(p, (rng.random(1000) < p).astype(int))
+    rule.fit_scores(10.0 * p, np.zeros(1000))
+    with pytest.raises(NotFittedError):
+        rule.accept(p)

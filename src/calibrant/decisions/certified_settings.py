@@ -109,10 +109,10 @@ def certified_settings(
     require_share("confidence", confidence)
     require_count("n_starts", n_starts, 1)
     several: list[Any] = [losses]
-    if isinstance(losses, list | tuple) and np.ndim(cast(Any, losses)[0]) == 2:
+    if isinstance(losses, list | tuple) and len(cast(Any, losses)) and np.ndim(cast(Any, losses)[0]) == 2:
         several = [*cast(Any, losses)]
     tables = [_table(each) for each in several]
-    risks = [float(each) for each in risk] if isinstance(risk, list | tuple) else [float(risk)] * len(tables)
+    risks = [float(each) for each in cast(Any, risk)] if np.ndim(risk) else [float(cast(Any, risk))] * len(tables)
     for each in risks:
         require_share("risk", each)
     if len(risks) != len(tables) or len({table.shape for table in tables}) != 1:

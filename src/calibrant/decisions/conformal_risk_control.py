@@ -156,6 +156,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
     def predict_set(self, P: ArrayLike) -> np.ndarray:
         """Which labels are in the set of each row, (n, K) booleans."""
         require_fitted(self, "parameter_")
+        self._of_predictions()
         if self.controls == "missed_labels":
             return _several(P, "P") >= -self.parameter_
         self._only("top_k")
@@ -168,6 +169,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Which answers are accepted, (n,) booleans; of "accepted_and_wrong"."""
         require_fitted(self, "parameter_")
+        self._of_predictions()
         self._only("accepted_and_wrong")
         return confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1] > self.parameter_
 
@@ -187,6 +189,13 @@ class ConformalRiskControl(Saved, BaseEstimator):
     def _only(self, controls: str) -> None:
         if self.controls != controls:
             raise InputError(f'this is of controls="{controls}"; got "{self.controls}".')
+
+    def _of_predictions(self) -> None:
+        if self.quantity_ == "given":
+            raise InputError(
+                f"parameter_ was chosen by fit_losses among parameters of your own; got {self.parameter_:g}, which is no threshold on "
+                "predictions; apply it by your own rule, or call fit."
+            )
 
     def _choose(
         self, record: Predictions, cluster: Any, row: np.ndarray, parameter: np.ndarray, drop: np.ndarray, start: np.ndarray

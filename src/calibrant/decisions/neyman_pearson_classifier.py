@@ -158,6 +158,7 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         return record.probabilities[:, place]
 
     def _certify(self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any) -> None:
+        vars(self).pop("classes_", None)  # thresholds on scores of the user's own are none on probabilities
         asked, weight = self._asked(), repetitions(record.weights)
         index = None if cluster is None else read_clusters(cluster, record)
         self.unit_: Any = "rows" if cluster is None else "clusters"

@@ -221,6 +221,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         self._certified(Blocks.of(score, loss, weight, self.bound == "betting"), "rows" if cluster is None else "clusters")
 
     def _certified(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
+        for name in ("signal_", "classes_"):  # thresholds on scores of the user's own are none on an earlier fit's
+            vars(self).pop(name, None)
         delta = (1.0 - self.confidence) / (1.0 if self.accepted_share is None else 2.0)
         test: Test = ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
         if test == "binomial" and not blocks.binary:
@@ -235,8 +237,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
             at = min(int(np.searchsorted(blocks.covered, first - 1e-9)), len(blocks.covered) - 1)
             seen = float(blocks.lost[at]), float(blocks.covered[at]), blocks.n
             raise InputError(uncertified(*seen, self.risk, self.confidence, each, unit))
-        below = place + 1 < len(blocks.score)
-        self.threshold_: float = float(blocks.score[place + 1]) if below else -math.inf
+        self.threshold_: float = float(blocks.score[place + 1]) if place + 1 < len(blocks.score) else -math.inf
         self.n_: float = blocks.n
         self.accepted_, self.errors_ = float(blocks.covered[place]), float(blocks.lost[place])
         self.bound_: float = upper_bound(blocks, place, each, test)

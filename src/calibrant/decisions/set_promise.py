@@ -13,7 +13,9 @@ from calibrant.errors import SparseDataWarning, warn
 __all__ = ["set_promise", "short_cells"]
 
 OVER: dict[By | None, str] = {
-    None: "new rows", "class": "new rows of each class", "similar_classes": "new rows of each group of similar classes",
+    None: "new rows", "class": "new rows of each class",
+    # The others take the limit of all rows, which is not their own.
+    "similar_classes": "new rows of each group of similar classes, not of classes too rare to be in one",
     "groups": "new rows of each group", "overlapping": "new rows of each group, and of all",
 }  # fmt: skip
 METHOD: dict[By | None, str] = {
