@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant import JointNormalForecast, metrics
 from calibrant.errors import InputError
 from calibrant.testing.data import joint_rows
@@ -53,3 +54,31 @@ def test_the_truth_scores_best_and_weight_is_repetition():
 def test_what_does_not_fit_is_refused(forecast, match):
     with pytest.raises(InputError, match=match):
         metrics.energy_score(np.zeros((2, 2)), forecast)
+
+
+def test_members_have_weights_as_repetition_and_one_output_is_the_crps():
+    rng = np.random.default_rng(5)
+    y, draws = rng.normal(size=(30, 2)), rng.normal(size=(30, 2, 6))
+    weight = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0])
+    repeated = np.repeat(draws, weight.astype(int), axis=2)
+    found = metrics.energy_score(y, draws, member_weight=weight).value
+    assert found == pytest.approx(metrics.energy_score(y, repeated).value, abs=1e-12)
+    assert found == pytest.approx(metrics.energy_score(y, draws, member_weight=np.tile(5.0 * weight, (30, 1))).value, abs=1e-12)
+    one = metrics.energy_score(y[:, :1], draws[:, :1], estimator="fair").value
+    crps = type(metrics.continuous_ranked_probability_score)(estimator="fair")
+    assert one == pytest.approx(crps(y[:, 0], cb.forecasts.SampleForecast(draws[:, 0])), abs=1e-12)
+
+
+def test_fair_scores_of_few_members_are_those_of_many_on_average():
+    rng = np.random.default_rng(6)
+    y, draws = rng.normal(size=(20_000, 2)), rng.normal(size=(20_000, 2, 4))
+    weight = np.array([0.1, 0.2, 0.3, 0.4])
+    exact = metrics.energy_score(y, (np.zeros((20_000, 2)), np.eye(2))).value
+    assert metrics.energy_score(y, draws, member_weight=weight, estimator="fair").value == pytest.approx(exact, abs=0.01)
+    assert metrics.energy_score(y, draws, member_weight=weight).value > exact + 0.1
+
+
+@pytest.mark.parametrize("weight", [np.ones(3), [1.0, 0.0, 0.0, 0.0], [1.0, -1.0, 1.0, 1.0]])
+def test_weights_that_are_none_are_refused(weight):
+    with pytest.raises(InputError, match="member_weight must be"):
+        metrics.energy_score(np.zeros((2, 1)), np.ones((2, 1, 4)) * np.arange(4.0), member_weight=weight)
