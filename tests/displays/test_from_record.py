@@ -15,7 +15,8 @@ P = RNG.beta(1.0, 2.0, 80)
 Y = (RNG.random(80) < P).astype(int)
 CLASSES = ("ConfidenceHistogramDisplay", "DecisionCurveDisplay", "GainDisplay", "IsotonicCurveDisplay", "JointDistributionDisplay",
            "MurphyDisplay", "ReliabilityDisplay", "RiskCoverageDisplay", "RiskDistributionDisplay")  # fmt: skip
-NUMBERS = ("IntervalCalibrationDisplay", "PitHistogramDisplay", "RealStdDisplay", "RmseRmvDisplay")
+NUMBERS = ("IntervalCalibrationDisplay", "IntervalWidthDisplay", "OrderedIntervalsDisplay", "PitHistogramDisplay", "RealStdDisplay",
+           "RmseRmvDisplay")  # fmt: skip
 #: Made from what was fitted, from sets, or with a signal that needs features.
 OTHERS = {"ConfidenceCurveDisplay", "DriftDisplay", "LatentFunctionDisplay", "SetCoverageDisplay", "SignalAccuracyDisplay"}
 

@@ -4,10 +4,12 @@ from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCu
 from calibrant.displays.drift import DriftDisplay as DriftDisplay
 from calibrant.displays.gain import GainDisplay as GainDisplay
 from calibrant.displays.interval_calibration import IntervalCalibrationDisplay as IntervalCalibrationDisplay
+from calibrant.displays.interval_width import IntervalWidthDisplay as IntervalWidthDisplay
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay as IsotonicCurveDisplay
 from calibrant.displays.joint_distribution import JointDistributionDisplay as JointDistributionDisplay
 from calibrant.displays.latent_function import LatentFunctionDisplay as LatentFunctionDisplay
 from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
+from calibrant.displays.ordered_intervals import OrderedIntervalsDisplay as OrderedIntervalsDisplay
 from calibrant.displays.pit_histogram import PitHistogramDisplay as PitHistogramDisplay
 from calibrant.displays.real_std import RealStdDisplay as RealStdDisplay
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay

@@ -9,10 +9,12 @@ from calibrant.metrics.curves.corp_state import corp_state as corp_state
 from calibrant.metrics.curves.decision_curve import decision_curve as decision_curve
 from calibrant.metrics.curves.gain_curve import gain_curve as gain_curve
 from calibrant.metrics.curves.interval_curve import interval_curve as interval_curve
+from calibrant.metrics.curves.interval_width_curve import interval_width_curve as interval_width_curve
 from calibrant.metrics.curves.isotonic_curve import isotonic_curve as isotonic_curve
 from calibrant.metrics.curves.joint_distribution import joint_distribution as joint_distribution
 from calibrant.metrics.curves.loess_curve import loess_curve as loess_curve
 from calibrant.metrics.curves.murphy_curve import murphy_curve as murphy_curve
+from calibrant.metrics.curves.ordered_intervals import ordered_intervals as ordered_intervals
 from calibrant.metrics.curves.real_std_curve import real_std_curve as real_std_curve
 from calibrant.metrics.curves.reliability_curve import reliability_curve as reliability_curve
 from calibrant.metrics.curves.reliability_curves import reliability_curves as reliability_curves
