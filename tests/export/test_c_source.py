@@ -33,3 +33,6 @@ def test_only_names_of_functions_are_taken():
     cal = cb.TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1])
     with pytest.raises(InputError, match="name must be letters"):
         to_c(cal, name="x(); system")
+    for word in ("int", "class", "p"):
+        with pytest.raises(InputError, match="word of the language"):
+            to_c(cal, name=word)

@@ -29,8 +29,10 @@ def set_promise(held: CellScores, level: float, by: By | None, n: float, *, exac
     # With no two scores equal the coverage is that of a rank.
     told_apart = exact and by is None and not held.shares and len(held.scores) == n
     most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
+    # Each cell's promise rests on its own rows: the least of them says how far chance moves it.
+    n = n if by is None else float(held.n.min())
     unit = "clusters" if held.shares else "rows"
-    others = ", on other rows than which the calibrator was fitted" if given else ", on which nothing else was fitted"
+    others = ", on none of which the calibrator was fitted" if given else ", on none of which anything else was fitted"
     return Guarantee(
         "marginal", "coverage", OVER[by], f"new {unit} are exchangeable with these {unit}{others}", n, level, most, unit,
         method=("hierarchical " if held.shares else "") + METHOD[by],

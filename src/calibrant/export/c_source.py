@@ -13,6 +13,90 @@ C = Language(
     math="", counter="int", array="double {name}[{width}];", table="static const double {name}[] = {{{values}}};", index="(int)({x})"
 )
 
+#: Words that name no function in C or in JavaScript, and what the code itself calls.
+RESERVED = frozenset(
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "await",
+        "catch",
+        "class",
+        "debugger",
+        "delete",
+        "export",
+        "extends",
+        "false",
+        "finally",
+        "function",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "interface",
+        "let",
+        "new",
+        "null",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "super",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typeof",
+        "var",
+        "with",
+        "yield",
+        "arguments",
+        "eval",
+        "classes",
+        "Math",
+        "Float64Array",
+        "exp",
+        "log",
+        "log1p",
+        "main",
+        "p",
+        "q",
+        "k",
+        "i",
+    ]
+)
+
 HELPERS = """\
 static int NAME_count(double x, const double *t, int m, int closed) {
   int low = 0, high = m;
@@ -58,6 +142,8 @@ def require_name(name: object) -> str:
     """The name, if it is one that the languages take for a function's."""
     if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)):
         raise InputError(f'name must be letters, digits and underscores, a letter first; got {name!r}; "calibrate" is usual.')
+    if name in RESERVED:
+        raise InputError(f'name must not be a word of the language; got {name!r}; "calibrate" is usual.')
     return name
 
 
