@@ -54,7 +54,7 @@ def _of_classes(part, data):
     held = {"P": data.logits if logit else data.P, "y": data.y, "P_test": data.logits_test if logit else data.P_test}
     if tags.uses_features:
         held |= {"X": data.X, "X_test": data.X_test}
-    if tags.uses_groups:
+    if getattr(tags, "uses_groups", False):
         held |= {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)}
     if tags.needs_reference:
         held |= {"X_train": data.reference[0], "y_train": data.reference[1]}
