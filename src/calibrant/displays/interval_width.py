@@ -20,6 +20,8 @@ class IntervalWidthDisplay:
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     curve : IntervalWidthCurve

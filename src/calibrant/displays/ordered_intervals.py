@@ -21,6 +21,8 @@ class OrderedIntervalsDisplay:
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     curve : OrderedIntervals

@@ -53,6 +53,8 @@ def interval_width_curve(
 ) -> IntervalWidthCurve:  # fmt: skip
     """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by the mean.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     y_true : (n,)
