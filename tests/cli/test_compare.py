@@ -109,7 +109,7 @@ def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
     for wrong in (["a.csv"], ["log.csv", "--risk", "a"], ["log.csv", "--risk", "a", "--risk", "a"], ["a.csv", "a.csv"]):
         assert "two different predictions or more" in run("compare", *wrong, *asked, code=2).stderr
     two = "compare", "a.csv", "b.csv", *asked
-    assert "--metric must be one of accuracy" in run(*two, "--metric", "elegance", code=2).stderr
+    assert "--metric must be one of acc" in run(*two, "--metric", "elegance", code=2).stderr
     assert "--baseline must be one of the names" in run(*two, "--baseline", "c", code=1).stderr
     assert "holds no 'c'" in run(*two, "--cluster", "c", code=1).stderr
     assert "--positive LABEL" in run("compare", "a.csv", "b.csv", "--label", "outcome", code=1).stderr

@@ -219,7 +219,13 @@ class GrowsWithTheRows(Shrink):
         self.growth_ = math.exp(record.weights.sum())
 
 
+class SaysItWrongly(Shrink):
+    def _expression(self, record):
+        return record.probabilities * 0.91 + self.rate_ * 0.09
+
+
 BROKEN_CALIBRATORS = {
+    "expression": SaysItWrongly,
     "output_is_valid": Unnormalised,
     "weights_are_repetition": IgnoresWeights,
     "row_order": LikesTheFirstRows,

@@ -15,7 +15,8 @@ _BY_KEY: dict[str, type] = {}
 FACES = ("calibrant", "calibrant.neighbors")
 #: Classes that are saved and that no stub offers.
 INSIDE = {
-    "CellScores": "calibrant.decisions.cell_scores", "FrameCheckpoint": "calibrant.frames.checkpoint",
+    "CellScores": "calibrant.decisions.cell_scores", "ConditionalScores": "calibrant.decisions.conditional_scores",
+    "FrameCheckpoint": "calibrant.frames.checkpoint",
     "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.score_counts",
     "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rule",
 }  # fmt: skip

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
@@ -206,8 +205,7 @@ class ConformalSets(Saved, BaseEstimator):
         return set_promise(self.rule_.held, self.level, self.by, self.n_, exact=not self.never_empty, given=given)
 
     def _given(self) -> Calibrator | None:
-        require_count("random_state", self.random_state, 0, usual=0)
-        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, self.n_bins)
+        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, self.n_bins, self.random_state)
         return None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
 
     def _one_pass(self) -> SetRule:

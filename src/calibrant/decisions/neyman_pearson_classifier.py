@@ -113,9 +113,10 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         """Certify the thresholds on scores (n,), larger where the event is likelier, and whether it happened (n,)."""
         values = arrays.scores(score)
         hit = arrays.binary_outcomes(event, len(values)) == 1.0
-        record = read(np.zeros(len(values)), sample_weight=sample_weight)
-        held = slice(None) if record.kept is None else record.kept
-        self._certify(values[held], hit[held], record, cluster)
+        weight, kept = arrays.weights(sample_weight, len(values))
+        held = slice(None) if kept is None else kept
+        counted = Predictions(np.zeros((len(values[held]), 1)), "probability", np.arange(1), weight=weight, kept=kept)
+        self._certify(values[held], hit[held], counted, cluster)
         return self
 
     def decide(self, P: ArrayLike) -> np.ndarray:

@@ -111,7 +111,7 @@ def n_units(record: Predictions) -> float:
     return float(record.weights.sum()) if record.cluster is None else float(len(np.unique(record.cluster)))
 
 
-def require_options(score: str, level: float, penalty: float | None, k_reg: int | None, share: float, n_bins: int) -> None:
+def require_options(score: str, level: float, penalty: float | None, k_reg: int | None, share: float, n_bins: int, seed: int) -> None:
     """The options of sets are what they must be, and a penalty is given whole, and where it belongs."""
     require_option("score", score, ("lac", "aps", "raps", "margin", "top_k"))
     require_level(level)
@@ -122,3 +122,4 @@ def require_options(score: str, level: float, penalty: float | None, k_reg: int 
         require_count("k_reg", k_reg, 0)
     require_share("fit_share", share)
     require_count("n_bins", n_bins, 256)
+    require_count("random_state", seed, 0, usual=0)
