@@ -130,7 +130,7 @@ class ConditionalSets(Saved, BaseEstimator):
             Whole numbers: how often each row was met.
         X : (n, ...) features of the rows, for calibrators that use them
         """
-        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256)
+        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state)
         given = None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
         known: dict[str, Any] = {"classes": self.classes, "X": X, "sample_weight": sample_weight, "called": "y"}
         record = read_labelled(y, P, inputs=self.inputs, **known)

@@ -14,7 +14,7 @@ from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.decisions.refusals import too_few
-from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.decisions.repetitions import counted_rows, repetitions, require_share
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read
@@ -113,9 +113,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         """Certify the thresholds on scores (n,), larger where the event is likelier, and whether it happened (n,)."""
         values = arrays.scores(score)
         hit = arrays.binary_outcomes(event, len(values)) == 1.0
-        weight, kept = arrays.weights(sample_weight, len(values))
-        held = slice(None) if kept is None else kept
-        counted = Predictions(np.zeros((len(values[held]), 1)), "probability", np.arange(1), weight=weight, kept=kept)
+        counted = counted_rows(len(values), sample_weight)
+        held = slice(None) if counted.kept is None else counted.kept
         self._certify(values[held], hit[held], counted, cluster)
         return self
 

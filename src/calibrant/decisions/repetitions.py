@@ -1,10 +1,13 @@
 """What exact certificates ask of numbers: weights that are whole rows, and shares between 0 and 1."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from calibrant.arrays import weights
 from calibrant.errors import InputError
+from calibrant.predictions import Predictions
 
-__all__ = ["repetitions", "require_share"]
+__all__ = ["counted_rows", "repetitions", "require_share"]
 
 
 def repetitions(weight: np.ndarray) -> np.ndarray:
@@ -23,3 +26,10 @@ def require_share(name: str, value: object) -> None:
     """Raise InputError unless ``value`` is above 0 and below 1."""
     if isinstance(value, bool) or not (isinstance(value, float | int) and 0.0 < value < 1.0):
         raise InputError(f"{name} must be above 0 and below 1; got {value!r}; 0.05 is five in a hundred.")
+
+
+def counted_rows(n: int, sample_weight: ArrayLike | None) -> Predictions:
+    """A record of nothing but n rows: which of them count (``kept``) and how often."""
+    weight, kept = weights(sample_weight, n)
+    held = n if kept is None else int(np.count_nonzero(kept))
+    return Predictions(np.zeros((held, 1)), "probability", np.arange(1), weight=weight, kept=kept)

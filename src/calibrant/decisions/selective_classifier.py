@@ -21,7 +21,7 @@ from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.confidence_of import confidence_of
 from calibrant.decisions.error_counts import ErrorCounts
 from calibrant.decisions.refusals import too_few, uncertified
-from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.decisions.repetitions import counted_rows, repetitions, require_share
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
@@ -164,8 +164,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
         lost = arrays.scores(loss, "loss", "unit")
         if lost.shape != values.shape:
             raise InputError(f"loss must have one number for each of the {len(values)} scores; got shape {lost.shape}.")
-        # A record of nothing but its rows: which of them count, how often, and in which cluster.
-        record = read(np.zeros(len(values)), sample_weight=sample_weight)
+        record = counted_rows(len(values), sample_weight)
         held = slice(None) if record.kept is None else record.kept
         self._certify(values[held], lost[held], repetitions(record.weights), None if cluster is None else read_clusters(cluster, record))
         return self
