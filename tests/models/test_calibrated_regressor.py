@@ -149,7 +149,8 @@ def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
     [
         cb.CalibratedRegressor(LinearRegression(), cv=3),
         cb.CalibratedRegressor(LinearRegression(), cb.IntervalCalibration(), cv=3),
-        cb.CalibratedRegressor(LinearRegression(), scale_model=LinearRegression(), cv=3),
+        # The default choice weighs errors, which on the sparse rows are rounding alone, and moves means by less than their tiny std.
+        cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), scale_model=LinearRegression(), cv=3),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
