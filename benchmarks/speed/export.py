@@ -26,7 +26,7 @@ METHODS = [
     *(cb.OneVsRest(m) for m in (cb.Isotonic(), cb.CenteredIsotonic(), cb.Beta(), cb.Platt(), cb.Spline(), cb.VennAbers())),
     cb.OneVsRest(cb.HistogramBinning()), cb.OneVsRest(cb.QuadraticScaling()), cb.ConfidenceCalibrator(), cb.AutoCalibrator(),
 ]  # fmt: skip
-READER = Path(__file__).parents[2] / "docs" / "examples" / "read_expression.py"
+READER = Path(__file__).parents[2] / "docs" / "reader" / "read_expression.py"
 
 
 def outputs():

@@ -1,4 +1,4 @@
-"""The reference reader of docs/examples gives what predict gives, for everything that can be exported."""
+"""The reference reader of docs/reader gives what predict gives, for everything that can be exported."""
 
 import importlib.util
 import json
@@ -12,7 +12,7 @@ from calibrant.contracts.expression import PRIMITIVES
 from calibrant.errors import InputError
 from calibrant.export import to_json
 
-READER = Path(__file__).parents[2] / "docs" / "examples" / "read_expression.py"
+READER = Path(__file__).parents[2] / "docs" / "reader" / "read_expression.py"
 
 
 @pytest.fixture(scope="module")
