@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.binomial_tail import allowed_errors, binomial_bound, binomial_p_value, fewest_rows, rows_for_rate
+from calibrant._kernels.binomial_tail import allowed_errors, binomial_p_value, fewest_rows, rows_for_rate
+from calibrant._kernels.intervals import clopper_pearson
 
 
 def test_the_p_value_is_the_binomial_tail():
@@ -12,8 +13,8 @@ def test_the_p_value_is_the_binomial_tail():
 
 def test_the_bound_is_the_rate_at_which_the_tail_is_delta():
     for errors, n in ((0, 59), (4, 200), (38, 1000)):
-        assert float(binomial_p_value(errors, n, float(binomial_bound(errors, n, 0.05)))) == pytest.approx(0.05, rel=1e-9)
-    assert float(binomial_bound(7, 7, 0.05)) == 1.0
+        assert float(binomial_p_value(errors, n, float(clopper_pearson(errors, n, 0.9)[1]))) == pytest.approx(0.05, rel=1e-9)
+    assert float(clopper_pearson(7, 7, 0.9)[1]) == 1.0
 
 
 def test_the_most_errors_that_certify():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-__all__ = ["allowed_errors", "binomial_bound", "binomial_p_value", "fewest_rows", "rows_for_rate"]
+__all__ = ["allowed_errors", "binomial_p_value", "fewest_rows", "rows_for_rate"]
 
 #: Above so many rows the normal approximation is taken, which then is exact to a percent.
 MANY_ROWS = 1e5
@@ -16,12 +16,6 @@ def binomial_p_value(errors: Any, n: Any, risk: float) -> np.ndarray:
     """P(Bin(n, risk) <= errors), arrays: how likely so few errors are at a rate of ``risk``."""
     errors, n = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
     return np.where(errors < n, special.betainc(np.maximum(n - errors, 1e-300), errors + 1.0, 1.0 - risk), 1.0)
-
-
-def binomial_bound(errors: Any, n: Any, delta: float) -> np.ndarray:
-    """Upper limit of the rate that fails with probability ``delta`` (Clopper and Pearson's), arrays; 1 where every row is an error."""
-    errors, n = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    return np.where(errors < n, special.betaincinv(errors + 1.0, np.maximum(n - errors, 1e-300), 1.0 - delta), 1.0)
 
 
 def fewest_rows(risk: float, delta: float) -> int:

@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.binomial_tail import binomial_bound, binomial_p_value, fewest_rows
+from calibrant._kernels.binomial_tail import binomial_p_value, fewest_rows
 from calibrant._kernels.bounded_mean import betting_p_values, hoeffding_bentkus
+from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.risk_coverage import risk_coverage
 
 __all__ = ["Blocks", "Method", "Test", "certified_place", "first_count", "upper_bound"]
@@ -96,7 +97,7 @@ def certified_place(blocks: Blocks, risk: float, delta: float, method: Method, t
 def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
     """The least mean loss that the rows down to this block, taken by themselves, disprove at ``delta``."""
     if test == "binomial":
-        return float(binomial_bound(blocks.lost[place], blocks.covered[place], delta))
+        return float(clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1])
     at = np.array([place])
     return _least(lambda risk: float(blocks.p_values(at, risk, delta, test)[0]) <= delta)
 

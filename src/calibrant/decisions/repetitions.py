@@ -7,19 +7,23 @@ from calibrant.arrays import weights
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 
-__all__ = ["counted_rows", "repetitions", "require_share"]
+__all__ = ["counted_rows", "repetitions", "require_share", "whole_rows"]
 
 
 def repetitions(weight: np.ndarray) -> np.ndarray:
     """The weights, once each is a whole number of rows."""
-    whole = np.rint(weight)
-    odd = np.flatnonzero(np.abs(weight - whole) > 1e-9)
+    odd = np.flatnonzero(~whole_rows(weight))
     if len(odd):
         raise InputError(
             f"sample_weight must be whole numbers, how often each row was seen, for a certificate counts rows; row {odd[0]} has "
             f"{weight[odd[0]]:.6g} ({len(odd)} such rows); leave it out, or repeat rows."
         )
-    return whole
+    return np.rint(weight)
+
+
+def whole_rows(weight: np.ndarray) -> np.ndarray:
+    """Which weights are whole numbers of rows."""
+    return np.abs(weight - np.rint(weight)) <= 1e-9
 
 
 def require_share(name: str, value: object) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.repetitions import whole_rows
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
@@ -50,7 +51,7 @@ class Promises:
 
 def promises(record: Predictions) -> Promises | None:
     """Those of rows with labels, by the predictions as they came, before any calibrator; None where weights are not whole rows."""
-    if np.abs(record.weights - np.rint(record.weights)).max() > 1e-9:
+    if not whole_rows(record.weights).all():
         return None
     n = float(record.weights.sum()) if record.cluster is None else float(len(np.unique(record.cluster)))
     unit: Literal["rows", "clusters"] = "rows" if record.cluster is None else "clusters"

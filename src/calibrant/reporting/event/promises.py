@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
+from calibrant.decisions.repetitions import whole_rows
 from calibrant.errors import InputError
 
 __all__ = ["PromisedRate", "RatePromises", "rate_promises"]
@@ -34,7 +35,7 @@ class RatePromises:
 
 def rate_promises(rows: Any) -> RatePromises | None:
     """Those of rows seen as pairs of risk and event, by the risks as they came; None where weights are not whole rows."""
-    if np.abs(rows.weights - np.rint(rows.weights)).max() > 1e-9:
+    if not whole_rows(rows.weights).all():
         return None
     return RatePromises(CONFIDENCE, [_promised(rows, error, rate) for error in ("false alarms", "missed events") for rate in RATES])
 
