@@ -52,7 +52,7 @@ test: $(VENV)/.dev ## every check: lint, types, tests, docs
 test-slow: $(VENV)/.dev ## the long simulations
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow $(PYTEST_ARGS)
 
-test-export: $(VENV)/.dev ## exports to torch and skl2onnx, in an environment of their own
+test-export: ## exports to torch and skl2onnx, in an environment of their own
 	$(PYTHON) -m venv .venv-export
 	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0
 	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["between_knots"]
+__all__ = ["between_knots", "line_segments"]
 
 
 def between_knots(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -31,3 +31,31 @@ def between_knots(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.nd
         share = (x[steep] - low) / (high - low)
         out[steep] = values[after - 1] + share * (values[after] - values[after - 1])
     return out
+
+
+def line_segments(
+    knots: np.ndarray, values: np.ndarray, before: float, after: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The same lines as level + slope (x - start), by the number of knots at or below x; ``before`` and ``after`` are the outer slopes.
+
+    Parameters
+    ----------
+    knots : (m,) increasing
+    values : (m,)
+    before, after : float
+
+    Returns
+    -------
+    start, level, slope : (m + 1,) each
+        Between knots so near that the slope overflows, the level of the lower one.
+
+    Examples
+    --------
+    >>> start, level, slope = line_segments(np.array([0.0, 2.0]), np.array([1.0, 5.0]), 0.0, 1.0)
+    >>> start.tolist(), level.tolist(), slope.tolist()
+    ([0.0, 0.0, 2.0], [1.0, 1.0, 5.0], [0.0, 2.0, 1.0])
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inner = np.diff(values) / np.diff(knots)
+    slope = np.concatenate([[before], np.where(np.isfinite(inner), inner, 0.0), [after]])
+    return np.append(knots[0], knots), np.append(values[0], values), slope

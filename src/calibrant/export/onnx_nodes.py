@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.interpolation import line_segments
 from calibrant.contracts.expression import Expression
 
 __all__ = ["Graph", "write"]
@@ -151,16 +152,8 @@ def _step(graph: Graph, node: Expression, x: list[str]) -> str:
 
 
 def _interpolate(graph: Graph, node: Expression, x: list[str]) -> str:
-    c = node.constants
-    knots, values = c["knots"], c["values"]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        inner = np.diff(values) / np.diff(knots)
-    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]])
-    place = _count(graph, x[0], knots, True)
-    start, level, slope = (
-        graph.add("Gather", [graph.table(t), place], axis=0)
-        for t in (np.append(knots[0], knots), np.append(values[0], values), slopes)
-    )  # fmt: skip
+    place = _count(graph, x[0], node.constants["knots"], True)
+    start, level, slope = (graph.add("Gather", [graph.table(t), place], axis=0) for t in line_segments(**node.constants))
     return graph.add("Add", [level, graph.add("Mul", [slope, graph.add("Sub", [x[0], start])])])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.interpolation import line_segments
 from calibrant.contracts.expression import Expression
 
 __all__ = ["Columns", "quoted"]
@@ -186,16 +187,12 @@ def _step(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
 
 
 def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    c = node.constants
-    knots, values = c["knots"], c["values"]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        inner = np.diff(values) / np.diff(knots)
-    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]]).tolist()
-    lines = list(zip(np.append(values[0], values).tolist(), slopes, np.append(knots[0], knots).tolist(), strict=True))
+    knots = node.constants["knots"].tolist()
+    lines = np.column_stack(line_segments(**node.constants)).tolist()
     out: list[str] = []
     for each in x[0]:
-        leaves = [number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})" for v, s, k in lines]
-        out.append(made.define(_searched(each, knots.tolist(), leaves, ">="), each))
+        leaves = [number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})" for k, v, s in lines]
+        out.append(made.define(_searched(each, knots, leaves, ">="), each))
     return out
 
 

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibrant._kernels.interpolation import line_segments
 from calibrant._support.extras import import_extra
 from calibrant.contracts.expression import Expression
 from calibrant.errors import InputError
@@ -152,14 +153,9 @@ def _step(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _interpolate(w: _Writer, node: Expression, x: list[Any]) -> Any:
-    c = node.constants
-    knots, values = c["knots"], c["values"]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        inner = np.diff(values) / np.diff(knots)
-    slopes = np.concatenate([[c["before"]], np.where(np.isfinite(inner), inner, 0.0), [c["after"]]])
-    place = w.call(w.torch.searchsorted, w.buffer(knots), w.method("contiguous", x[0]), right=True)
-    start, level = _taken(w, np.append(knots[0], knots), place), _taken(w, np.append(values[0], values), place)
-    return w.call(w.torch.addcmul, level, _taken(w, slopes, place), w.call(w.torch.sub, x[0], start))
+    place = w.call(w.torch.searchsorted, w.buffer(node.constants["knots"]), w.method("contiguous", x[0]), right=True)
+    start, level, slope = (_taken(w, table, place) for table in line_segments(**node.constants))
+    return w.call(w.torch.addcmul, level, slope, w.call(w.torch.sub, x[0], start))
 
 
 def _log_probabilities(w: _Writer, node: Expression, x: list[Any]) -> Any:
