@@ -10,8 +10,12 @@ from calibrant.export.subject import subject_of
 __all__ = ["require_name", "to_c"]
 
 C = Language(
-    math="", counter="int", array="double {name}[{width}];", table="static const double {name}[] = {{{values}}};", index="(int)({x})"
-)
+    words={
+        "index": "static int", "number": "static double", "nothing": "static void",
+        "x": "double", "table": "const double *", "array": "double *", "m": "int", "i": "int", "v": "double", "math": "",
+    },
+    array="double {name}[{width}];", table="static const double {name}[] = {{{values}}};", index="(int)({x})",
+)  # fmt: skip
 
 #: Words that name no function in C or in JavaScript, and what the code itself calls.
 RESERVED = {
@@ -22,46 +26,6 @@ RESERVED = {
     "private", "protected", "public", "super", "this", "throw", "true", "try", "typeof", "var", "with", "yield", "arguments", "eval",
     "classes", "Math", "Float64Array", "exp", "log", "log1p", "main", "p", "q", "k", "i",
 }  # fmt: skip
-
-HELPERS = """\
-static int NAME_count(double x, const double *t, int m, int closed) {
-  int low = 0, high = m;
-  while (low < high) {
-    int mid = low + (high - low) / 2;
-    if (t[mid] < x || (closed && t[mid] == x)) low = mid + 1; else high = mid;
-  }
-  return low;
-}
-static double NAME_line(double x, const double *t, const double *y, int m, double before, double after) {
-  int i = NAME_count(x, t, m, 1);
-  if (i == 0) return y[0] + before * (x - t[0]);
-  if (i == m) return y[m - 1] + after * (x - t[m - 1]);
-  return y[i - 1] + (y[i] - y[i - 1]) * ((x - t[i - 1]) / (t[i] - t[i - 1]));
-}
-static void NAME_log_softmax(const double *x, double *v, int n) {
-  double top = x[0], sum = 0.0;
-  for (int k = 1; k < n; k++) if (x[k] > top) top = x[k];
-  for (int k = 0; k < n; k++) sum += exp(x[k] - top);
-  for (int k = 0; k < n; k++) v[k] = x[k] - top - log(sum);
-}
-static void NAME_softmax(const double *x, double *v, int n) {
-  double top = x[0], sum = 0.0;
-  for (int k = 1; k < n; k++) if (x[k] > top) top = x[k];
-  for (int k = 0; k < n; k++) { v[k] = exp(x[k] - top); sum += v[k]; }
-  for (int k = 0; k < n; k++) v[k] /= sum;
-}
-static void NAME_log_probabilities(const double *x, double *v, int n) {
-  int top = 0;
-  double rest = 0.0, least = 1e-12;
-  for (int k = 0; k < n; k++) {
-    if (x[k] > x[top]) top = k;
-    if (x[k] > 0.0 && x[k] < least) least = x[k];
-  }
-  for (int k = 0; k < n; k++) if (k != top) rest += x[k];
-  for (int k = 0; k < n; k++) v[k] = log(x[k] > 0.0 ? x[k] : least);
-  v[top] = -log1p(rest / x[top]);
-}
-"""
 
 
 def require_name(name: object) -> str:
@@ -113,14 +77,5 @@ def to_c(fitted: Any, *, name: str = "calibrate") -> str:
     subject, name = subject_of(fitted), require_name(name)
     made = program(subject.expression, C, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];"])
-    helpers = _used(HELPERS.replace("NAME", name), "\n".join(made.body), name)
     tables = "\n".join(made.tables)
-    return f"/* {subject.note} */\n#include <math.h>\n\n{helpers}{tables}\n\nvoid {name}(const double *p, double *q) {{\n{body}\n}}\n"
-
-
-def _used(helpers: str, body: str, name: str) -> str:
-    """The helpers that the body calls, so that compilers have nothing to warn of."""
-    parts = {part.partition("(")[0].split()[-1]: part for part in re.split(r"(?m)^(?=static )", helpers) if part}
-    wanted = {key for key in parts if f"{key}(" in body}
-    wanted |= {f"{name}_count"} if f"{name}_line" in wanted else set()
-    return "".join(part for key, part in parts.items() if key in wanted)
+    return f"/* {subject.note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p, double *q) {{\n{body}\n}}\n"

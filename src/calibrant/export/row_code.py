@@ -1,6 +1,7 @@
 """One row through an expression, as statements of a language with arrays, loops and ``<math.h>``: C and JavaScript differ in little."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,47 @@ import numpy as np
 from calibrant.contracts.expression import Expression
 
 __all__ = ["Language", "Program", "program"]
+
+#: What the bodies call: look-ups in tables, and sums over a row. ``$words`` are those of ``Language.words``.
+HELPERS = """\
+$index NAME_count($x x, $table t, $m m, $m closed) {
+  $i low = 0, high = m;
+  while (low < high) {
+    $i mid = (low + high) >> 1;
+    if (t[mid] < x || (closed && t[mid] == x)) low = mid + 1; else high = mid;
+  }
+  return low;
+}
+$number NAME_line($x x, $table t, $table y, $m m, $x before, $x after) {
+  $i i = NAME_count(x, t, m, 1);
+  if (i == 0) return y[0] + before * (x - t[0]);
+  if (i == m) return y[m - 1] + after * (x - t[m - 1]);
+  return y[i - 1] + (y[i] - y[i - 1]) * ((x - t[i - 1]) / (t[i] - t[i - 1]));
+}
+$nothing NAME_log_softmax($table x, $array v, $m n) {
+  $v top = x[0], sum = 0.0;
+  for ($i k = 1; k < n; k++) if (x[k] > top) top = x[k];
+  for ($i k = 0; k < n; k++) sum += ${math}exp(x[k] - top);
+  for ($i k = 0; k < n; k++) v[k] = x[k] - top - ${math}log(sum);
+}
+$nothing NAME_softmax($table x, $array v, $m n) {
+  $v top = x[0], sum = 0.0;
+  for ($i k = 1; k < n; k++) if (x[k] > top) top = x[k];
+  for ($i k = 0; k < n; k++) { v[k] = ${math}exp(x[k] - top); sum += v[k]; }
+  for ($i k = 0; k < n; k++) v[k] /= sum;
+}
+$nothing NAME_log_probabilities($table x, $array v, $m n) {
+  $i top = 0;
+  $v rest = 0.0, least = 1e-12;
+  for ($i k = 0; k < n; k++) {
+    if (x[k] > x[top]) top = k;
+    if (x[k] > 0.0 && x[k] < least) least = x[k];
+  }
+  for ($i k = 0; k < n; k++) if (k != top) rest += x[k];
+  for ($i k = 0; k < n; k++) v[k] = ${math}log(x[k] > 0.0 ? x[k] : least);
+  v[top] = -${math}log1p(rest / x[top]);
+}
+"""
 
 #: What a primitive is of the k-th entries x, y and z of its operands.
 ENTRYWISE = {
@@ -29,14 +71,13 @@ class Language:
 
     Attributes
     ----------
-    math : prefix of exp, log, log1p
-    counter : how a loop declares its counter
+    words : what declares functions (``index``, ``number``, ``nothing``: of what they return), parameters (``x``, ``table``, ``array``,
+        ``m``) and variables (``i``, ``v``), and ``math``, the prefix of exp, log, log1p
     array, table : templates of a working array, by ``name`` and ``width``, and of constants, by ``name`` and ``values``
     index : template of a float used as a position
     """
 
-    math: str
-    counter: str
+    words: Mapping[str, str]
     array: str
     table: str
     index: str
@@ -44,26 +85,41 @@ class Language:
 
 @dataclass(frozen=True)
 class Program:
-    """Tables, the statements of the function's body, and the name of the array with the result.
+    """Helpers that the body calls, tables, the statements of the function's body, and the name of the array with the result.
 
     Attributes
     ----------
+    helpers : str
     tables, body : lists of lines
     result : str
     """
 
+    helpers: str
     tables: list[str]
     body: list[str]
     result: str
 
 
 def program(expression: Expression, language: Language, name: str) -> Program:
-    """The statements for one row: inputs in the array ``p``; helpers ``NAME_line`` and ``NAME_step`` look up tables."""
+    """The statements for one row: inputs in the array ``p``."""
     writer = _Writer(language, name)
     nodes = list(expression.nodes())
     for j, node in enumerate(nodes):
         writer.add(j, node)
-    return Program(writer.tables, writer.body, writer.names[id(nodes[-1])])
+    return Program(_helpers(language, name, "\n".join(writer.body)), writer.tables, writer.body, writer.names[id(nodes[-1])])
+
+
+def _helpers(language: Language, name: str, body: str) -> str:
+    """The helpers that the body calls, so that compilers have nothing to warn of."""
+    parts = [part for part in re.split(r"(?m)^(?=\$(?:index|number|nothing) )", HELPERS) if part]
+    called = {part: part.partition("(")[0].split()[-1].replace("NAME", name) for part in parts}
+    wanted = {own for own in called.values() if f"{own}(" in body}
+    wanted |= {f"{name}_count"} if f"{name}_line" in wanted else set()
+    text = "".join(part for part, own in called.items() if own in wanted)
+    # A language without declared types has empty words, and their space goes too.
+    spaced = {word: f"{said} " if said and said[-1] != "*" else said for word, said in language.words.items() if word != "math"}
+    text = re.sub(r"\$(\w+) ", lambda word: spaced[word[1]], text)
+    return text.replace("${math}", language.words["math"]).replace("NAME", name)
 
 
 class _Writer:
@@ -91,7 +147,7 @@ class _Writer:
         return name
 
     def loop(self, n: int, statement: str) -> str:
-        return f"for ({self.language.counter} k = 0; k < {n}; k++) {statement}"
+        return f"for ({self.language.words['i']} k = 0; k < {n}; k++) {statement}"
 
     def entry(self, node: Expression) -> str:
         """The k-th entry of a node, or its only one."""
@@ -101,7 +157,7 @@ class _Writer:
         """Lines that fill the array ``own``."""
         if node.op in ENTRYWISE:
             operands = dict(zip("xyz", map(self.entry, node.of), strict=False))
-            yield self.loop(node.width, f"{own}[k] = {ENTRYWISE[node.op].format(m=self.language.math, **operands)};")
+            yield self.loop(node.width, f"{own}[k] = {ENTRYWISE[node.op].format(m=self.language.words['math'], **operands)};")
         else:
             yield from getattr(self, f"write_{node.op}")(j, own, node)
 
@@ -115,7 +171,7 @@ class _Writer:
     def write_matrix(self, j: int, own: str, node: Expression) -> Iterator[str]:
         A, b = self.table(j, "a", node.constants["matrix"]), self.table(j, "b", node.constants["shift"])
         x, n = self.names[id(node.of[0])], node.of[0].width
-        inner = f"for ({self.language.counter} i = 0; i < {n}; i++) {own}[k] += {A}[k * {n} + i] * {x}[i];"
+        inner = f"for ({self.language.words['i']} i = 0; i < {n}; i++) {own}[k] += {A}[k * {n} + i] * {x}[i];"
         yield self.loop(node.width, f"{{ {own}[k] = {b}[k]; {inner} }}")
 
     def write_interpolate(self, j: int, own: str, node: Expression) -> Iterator[str]:
