@@ -5,9 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._support.extras import import_extra
-from calibrant.contracts.expression import Expression
 from calibrant.errors import InputError
-from calibrant.export.onnx_nodes import Graph, write
+from calibrant.export.onnx_nodes import Graph, written
 from calibrant.export.subject import Subject, subject_of
 
 __all__ = ["append_to_onnx", "to_onnx"]
@@ -132,13 +131,5 @@ def _graph(onnx: Any, subject: Subject, precision: str, input_name: str, output_
     if precision not in ("float64", "float32"):
         raise InputError(f'precision must be "float64" or "float32"; got {precision!r}.')
     graph = Graph(onnx, np.dtype(precision), prefix=f"{output_name}/")
-    kind = {"float64": onnx.TensorProto.DOUBLE, "float32": onnx.TensorProto.FLOAT}[precision]
-    names: dict[int, str] = {}
-    nodes: list[Expression] = list(subject.expression.nodes())
-    for node in nodes:
-        if node.op == "input":
-            names[id(node)] = graph.add("Cast", [input_name], to=kind)
-        else:
-            names[id(node)] = write(graph, node, [names[id(x)] for x in node.of])
-    graph.add("Cast", [names[id(nodes[-1])]], to=onnx.TensorProto.FLOAT, output=output_name)
+    graph.add("Cast", [written(graph, subject.expression, input_name)], to=onnx.TensorProto.FLOAT, output=output_name)
     return graph

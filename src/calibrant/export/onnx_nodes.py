@@ -1,21 +1,42 @@
 """Each primitive as ONNX operators."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from calibrant._kernels.interpolation import line_segments
 from calibrant.contracts.expression import Expression
 
-__all__ = ["Graph", "write"]
+__all__ = ["Graph", "Target", "written"]
 
 #: A table with more entries is searched block by block: each row would else be compared with all of them at once.
 BLOCK = 64
 
 
+class Target(Protocol):
+    """What takes operators and tables: a graph of ours, or the container of another converter.
+
+    Attributes
+    ----------
+    onnx : the module
+    dtype : of the arithmetic and of tables
+    """
+
+    onnx: Any
+    dtype: np.dtype
+
+    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
+        """One operator; the name of its output."""
+        ...
+
+    def table(self, values: Any, dtype: Any = None) -> str:
+        """A constant; its name."""
+        ...
+
+
 class Graph:
-    """Nodes and tables on their way into an ONNX graph, with names of their own."""
+    """Nodes and tables on their way into an ONNX graph, with names of their own: a ``Target``."""
 
     def __init__(self, onnx: Any, dtype: np.dtype, prefix: str) -> None:
         self.onnx, self.dtype, self.prefix = onnx, dtype, prefix
@@ -23,89 +44,96 @@ class Graph:
         self.tables: list[Any] = []
 
     def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
-        """One operator; the name of its output."""
         name = output or f"{self.prefix}{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
     def table(self, values: Any, dtype: Any = None) -> str:
-        """A constant; its name."""
         name = f"{self.prefix}t{len(self.tables)}"
         array = np.asarray(values, dtype=dtype or self.dtype)
         self.tables.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
-    def axis(self, number: int = -1) -> str:
-        """An axis as an operator's input."""
-        return self.table([number], np.int64)
+
+def written(graph: Target, expression: Expression, given: str) -> str:
+    """The operators of an expression of the tensor named ``given``; the name of the result, of the target's dtype."""
+    names: dict[int, str] = {}
+    nodes = list(expression.nodes())
+    for node in nodes:
+        x = [names[id(part)] for part in node.of]
+        if node.op == "input":
+            names[id(node)] = graph.add("Cast", [given], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype))
+        elif node.op in DIRECT:
+            names[id(node)] = graph.add(DIRECT[node.op], x)
+        else:
+            names[id(node)] = WRITERS[node.op](graph, node, x)
+    return names[id(nodes[-1])]
 
 
-def write(graph: Graph, node: Expression, x: list[str]) -> str:
-    """The operators of one node, ``x`` the names of its operands; the name of the result."""
-    if node.op in DIRECT:
-        return graph.add(DIRECT[node.op], x)
-    return WRITERS[node.op](graph, node, x)
+def _last_axis(graph: Target) -> str:
+    """The last axis as an operator's input."""
+    return graph.table([-1], np.int64)
 
 
 #: Primitives that are an operator of ONNX.
 DIRECT = {"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "exp": "Exp", "log": "Log", "sigmoid": "Sigmoid"}
 
 
-def _constant(graph: Graph, node: Expression, x: list[str]) -> str:
+def _constant(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.table(node.constants["values"][None, :])
 
 
-def _softmax(graph: Graph, node: Expression, x: list[str]) -> str:
+def _softmax(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.add("Softmax", x, axis=-1)
 
 
-def _log_softmax(graph: Graph, node: Expression, x: list[str]) -> str:
+def _log_softmax(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.add("LogSoftmax", x, axis=-1)
 
 
-def _matrix(graph: Graph, node: Expression, x: list[str]) -> str:
+def _matrix(graph: Target, node: Expression, x: list[str]) -> str:
     product = graph.add("MatMul", [x[0], graph.table(node.constants["matrix"].T)])
     return graph.add("Add", [product, graph.table(node.constants["shift"])])
 
 
-def _clip(graph: Graph, node: Expression, x: list[str]) -> str:
+def _clip(graph: Target, node: Expression, x: list[str]) -> str:
     out = graph.add("Max", [x[0], graph.table(node.constants["low"])])
     high = node.constants["high"]
     return graph.add("Min", [out, graph.table(high)]) if np.isfinite(high) else out
 
 
-def _sum(graph: Graph, node: Expression, x: list[str]) -> str:
-    return graph.add("ReduceSum", [x[0], graph.axis()], keepdims=1)
+def _sum(graph: Target, node: Expression, x: list[str]) -> str:
+    return graph.add("ReduceSum", [x[0], _last_axis(graph)], keepdims=1)
 
 
-def _max(graph: Graph, node: Expression, x: list[str]) -> str:
-    return graph.add("ReduceMax", [x[0], graph.axis()], keepdims=1)
+def _max(graph: Target, node: Expression, x: list[str]) -> str:
+    return graph.add("ReduceMax", [x[0], _last_axis(graph)], keepdims=1)
 
 
-def _argmax(graph: Graph, node: Expression, x: list[str]) -> str:
+def _argmax(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.add("ArgMax", x, axis=-1, keepdims=1)
 
 
-def _gather(graph: Graph, node: Expression, x: list[str]) -> str:
+def _gather(graph: Target, node: Expression, x: list[str]) -> str:
     # The position is (n, 1); the rows taken are (n, m).
-    position = graph.add("Squeeze", [x[0], graph.axis()])
+    position = graph.add("Squeeze", [x[0], _last_axis(graph)])
     return graph.add("Gather", [graph.table(node.constants["table"]), position], axis=0)
 
 
-def _column(graph: Graph, node: Expression, x: list[str]) -> str:
+def _column(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.add("Gather", [x[0], graph.table([node.constants["index"]], np.int64)], axis=1)
 
 
-def _where(graph: Graph, node: Expression, x: list[str]) -> str:
+def _where(graph: Target, node: Expression, x: list[str]) -> str:
     none = graph.add("Equal", [x[0], graph.table(0.0)])
     return graph.add("Where", [none, x[2], x[1]])
 
 
-def _join(graph: Graph, node: Expression, x: list[str]) -> str:
+def _join(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.add("Concat", _as_many_rows(graph, node, x), axis=1)
 
 
-def _as_many_rows(graph: Graph, node: Expression, x: list[str]) -> list[str]:
+def _as_many_rows(graph: Target, node: Expression, x: list[str]) -> list[str]:
     """Constants have one row: beside others they are repeated."""
     moving = next((name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None)
     if moving is None:
@@ -114,11 +142,11 @@ def _as_many_rows(graph: Graph, node: Expression, x: list[str]) -> list[str]:
     return [graph.add("Add", [name, zero]) if part.op == "constant" else name for name, part in zip(x, node.of, strict=True)]
 
 
-def _first_column(graph: Graph, x: str) -> str:
+def _first_column(graph: Target, x: str) -> str:
     return graph.add("Gather", [x, graph.table([0], np.int64)], axis=1)
 
 
-def _count(graph: Graph, x: str, edges: np.ndarray, closed: bool) -> str:
+def _count(graph: Target, x: str, edges: np.ndarray, closed: bool) -> str:
     """How many of the increasing ``edges`` are at or below x (not ``closed``: below), int64 of the shape of x."""
     kind = "GreaterOrEqual" if closed else "Greater"
     edges = _on_their_side(edges, graph.dtype, closed)
@@ -133,10 +161,10 @@ def _count(graph: Graph, x: str, edges: np.ndarray, closed: bool) -> str:
     return graph.add("Add", [graph.add("Mul", [full, graph.table(BLOCK, np.int64)]), inside])
 
 
-def _compared(graph: Graph, kind: str, x: str, edges: str) -> str:
-    wide = graph.add("Unsqueeze", [x, graph.axis()])
+def _compared(graph: Target, kind: str, x: str, edges: str) -> str:
+    wide = graph.add("Unsqueeze", [x, _last_axis(graph)])
     hits = graph.add("Cast", [graph.add(kind, [wide, edges])], to=graph.onnx.TensorProto.INT64)
-    return graph.add("ReduceSum", [hits, graph.axis()], keepdims=0)
+    return graph.add("ReduceSum", [hits, _last_axis(graph)], keepdims=0)
 
 
 def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
@@ -146,33 +174,33 @@ def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarr
     return np.where(off, np.nextafter(out, dtype.type(np.inf if closed else -np.inf)), out)
 
 
-def _step(graph: Graph, node: Expression, x: list[str]) -> str:
+def _step(graph: Target, node: Expression, x: list[str]) -> str:
     c = node.constants
     return graph.add("Gather", [graph.table(c["values"]), _count(graph, x[0], c["edges"], c["closed"])], axis=0)
 
 
-def _interpolate(graph: Graph, node: Expression, x: list[str]) -> str:
+def _interpolate(graph: Target, node: Expression, x: list[str]) -> str:
     place = _count(graph, x[0], node.constants["knots"], True)
     start, level, slope = (graph.add("Gather", [graph.table(t), place], axis=0) for t in line_segments(**node.constants))
     return graph.add("Add", [level, graph.add("Mul", [slope, graph.add("Sub", [x[0], start])])])
 
 
-def _log_probabilities(graph: Graph, node: Expression, x: list[str]) -> str:
+def _log_probabilities(graph: Target, node: Expression, x: list[str]) -> str:
     zero, one, far = graph.table(0.0), graph.table(1.0), graph.table(2.0)
     none = graph.add("LessOrEqual", [x[0], zero])
-    least = graph.add("ReduceMin", [graph.add("Where", [none, far, x[0]]), graph.axis()], keepdims=1)
+    least = graph.add("ReduceMin", [graph.add("Where", [none, far, x[0]]), _last_axis(graph)], keepdims=1)
     lifted = graph.add("Where", [none, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
     logs = graph.add("Log", [lifted])
     # The largest by what the others leave, which keeps its precision near 1.
     width = np.eye(node.width)
     top = graph.add("Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0)
-    others = graph.add("ReduceSum", [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), graph.axis()], keepdims=1)
-    peak = graph.add("ReduceMax", [x[0], graph.axis()], keepdims=1)
+    others = graph.add("ReduceSum", [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), _last_axis(graph)], keepdims=1)
+    peak = graph.add("ReduceMax", [x[0], _last_axis(graph)], keepdims=1)
     own = graph.add("Neg", [_log1p(graph, graph.add("Div", [others, peak]))])
     return graph.add("Where", [graph.add("Greater", [top, zero]), own, logs])
 
 
-def _log1p(graph: Graph, x: str) -> str:
+def _log1p(graph: Target, x: str) -> str:
     """log(1 + x) of x >= 0, exact where x is small too: log(w) x / (w - 1), w = 1 + x rounded; x where w is 1."""
     one = graph.table(1.0)
     w = graph.add("Add", [x, one])
@@ -182,7 +210,7 @@ def _log1p(graph: Graph, x: str) -> str:
     return graph.add("Where", [flat, x, graph.add("Mul", [graph.add("Log", [w]), ratio])])
 
 
-WRITERS: dict[str, Callable[[Graph, Expression, list[str]], str]] = {
+WRITERS: dict[str, Callable[[Target, Expression, list[str]], str]] = {
     "constant": _constant, "softmax": _softmax, "log_softmax": _log_softmax, "log_probabilities": _log_probabilities, "matrix": _matrix,
     "clip": _clip, "sum": _sum, "max": _max, "argmax": _argmax, "gather": _gather, "column": _column, "where": _where, "join": _join,
     "step": _step, "interpolate": _interpolate,

@@ -1,13 +1,13 @@
 """``CalibratedClassifier`` for skl2onnx, so that pipelines which end in one convert whole."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from calibrant._support.extras import import_extra
-from calibrant.contracts.expression import Expression
 from calibrant.errors import InputError
-from calibrant.export.onnx_nodes import write
+from calibrant.export.onnx_nodes import written
 from calibrant.export.subject import subject_of
 from calibrant.models.calibrated_classifier import CalibratedClassifier
 
@@ -61,13 +61,13 @@ def _shapes(operator: Any) -> None:
 
 
 class _Container:
-    """The nodes and tables of a calibrator, put into skl2onnx's container: what ``onnx_nodes`` writes to."""
+    """The nodes and tables of a calibrator, put into skl2onnx's container: a ``Target`` of ``onnx_nodes``."""
 
     def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
         self.onnx, self.scope, self.container = onnx, scope, container
         self.dtype = np.dtype(np.float64)
 
-    def add(self, kind: str, inputs: Any, output: str | None = None, **attributes: Any) -> str:
+    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
         name = output or self.scope.get_unique_variable_name("calibrated")
         self.container.add_node(kind, list(inputs), [name], name=self.scope.get_unique_operator_name(kind), **attributes)
         return name
@@ -76,9 +76,6 @@ class _Container:
         name = self.scope.get_unique_variable_name("table")
         self.container.add_initializer(name, None, None, self.onnx.numpy_helper.from_array(np.asarray(values, dtype or self.dtype), name))
         return name
-
-    def axis(self, number: int = -1) -> str:
-        return self.table([number], np.int64)
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -115,11 +112,4 @@ def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
     operators = import_extra("skl2onnx.algebra.onnx_ops", "the converter of CalibratedClassifier", "export")
     name = graph.scope.get_unique_variable_name("said")
     operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(graph.scope, graph.container)
-    names: dict[int, str] = {}
-    nodes: list[Expression] = list(subject_of(calibrator).expression.nodes())
-    for node in nodes:
-        if node.op == "input":
-            names[id(node)] = graph.add("Cast", [name], to=graph.onnx.TensorProto.DOUBLE)
-        else:
-            names[id(node)] = write(graph, node, [names[id(x)] for x in node.of])  # pyright: ignore[reportArgumentType]
-    return names[id(nodes[-1])]
+    return written(graph, subject_of(calibrator).expression, name)
