@@ -1,5 +1,6 @@
 """``calibrant export``: a saved calibrator in another language."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import click
 
 from calibrant import export as emitters
+from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
 from calibrant.cli.choosing import saved
 from calibrant.cli.options import FILE, force_option, output_option, refuse_existing
@@ -47,7 +49,7 @@ def export(
         raise click.UsageError("--table is for SQL, and SQL needs it: the table that holds the predictions.")
     fitted = saved(calibrator)
     sql = (table, _names(columns), _names(keep) or [], dialect)
-    content = _sql(fitted, *sql) if kind == ".sql" else WRITERS[kind](fitted, name)
+    content = WRITERS[kind](fitted, name, *sql)
     with replacing(output, overwrite=force) as temporary:
         temporary.write_bytes(content)
     say(f"{type(fitted).__name__} written: {output}")
@@ -57,7 +59,7 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _sql(fitted: Any, table: Any, columns: list[str] | None, keep: list[str], dialect: str) -> bytes:
+def _sql(fitted: Any, name: str, table: Any, columns: list[str] | None, keep: list[str], dialect: str) -> bytes:
     if columns is None:
         if not isinstance(fitted, Calibrator):
             raise InputError("--columns must name the column of scores.")
@@ -65,26 +67,23 @@ def _sql(fitted: Any, table: Any, columns: list[str] | None, keep: list[str], di
     return f"{emitters.to_sql(fitted, columns=columns, table=table, keep=keep, dialect=dialect)}\n".encode()
 
 
-def _torch(fitted: Any, name: str) -> bytes:
-    import io
-
-    from calibrant._support.extras import import_extra
-
+def _torch(fitted: Any, *_: Any) -> bytes:
     torch, held = import_extra("torch", "the torch export", "torch"), io.BytesIO()
     torch.jit.save(torch.jit.script(emitters.to_torch(fitted)), held)
     return held.getvalue()
 
 
-def _script(fitted: Any, name: str) -> bytes:
+def _script(fitted: Any, name: str, *_: Any) -> bytes:
     return emitters.to_javascript(fitted, name=name).encode()
 
 
-WRITERS: dict[str, Callable[[Any, str], bytes]] = {
-    ".onnx": lambda fitted, name: emitters.to_onnx(fitted).SerializeToString(),
-    ".c": lambda fitted, name: emitters.to_c(fitted, name=name).encode(),
+#: By ending: the file's content of (fitted, name, table, columns, keep, dialect).
+WRITERS: dict[str, Callable[..., bytes]] = {
+    ".onnx": lambda fitted, *_: emitters.to_onnx(fitted).SerializeToString(),
+    ".c": lambda fitted, name, *_: emitters.to_c(fitted, name=name).encode(),
     ".js": _script,
     ".mjs": _script,
-    ".json": lambda fitted, name: emitters.to_json(fitted).encode(),
-    ".sql": lambda fitted, name: b"",
+    ".json": lambda fitted, *_: emitters.to_json(fitted).encode(),
+    ".sql": _sql,
     ".pt": _torch,
 }
