@@ -1,6 +1,6 @@
 """Build the sdist, unpack it, and run its own tests in a fresh environment: what a distribution's packager does.
 
-Run: python tools/try_sdist.py [--python python3.13] [--dependencies locked|newest|lowest] [-- pytest's options]   (needs: pip install build)
+Run: python tools/try_sdist.py [--python python3.13] [--dependencies locked|newest|lowest] [-- OPTIONS OF PYTEST]   (needs: build)
 """
 
 import argparse
@@ -45,8 +45,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         source = unpacked(Path(folder))
         python = installed(source, options.python, options.dependencies)
-        said = "import sys, numpy, scipy, sklearn; print('Python', sys.version.split()[0], *(m.__name__ + ' ' + m.__version__ for m in (numpy, scipy, sklearn)))"
-        subprocess.run([python, "-c", said], check=True)
+        subprocess.run([python, "--version"], check=True)
+        subprocess.run([python, "-m", "pip", "list"], check=True)
         return subprocess.run([python, "-m", "pytest", "-q", *options.pytest], cwd=source).returncode
 
 
