@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._exports import exports
+from calibrant._support.explained import explained
 from calibrant.compare.given import shown_name
 from calibrant.contracts.reading import TaskRecord
 from calibrant.forecasts.normal import NormalForecast
@@ -30,10 +31,8 @@ def choice(calibrator: Any, record: TaskRecord) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None
-    explain = getattr(calibrator, "explain", None)
-    words = explain() if callable(explain) else None
     candidates, code = _candidates(getattr(calibrator, "table_", None)), CODE[record.task](calibrator, record)
-    return Choice(shown_name(calibrator), calibrator.status_, words, candidates, code)
+    return Choice(shown_name(calibrator), calibrator.status_, explained(calibrator), candidates, code)
 
 
 def _candidates(table):

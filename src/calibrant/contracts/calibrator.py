@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import share_rest
 from calibrant._support.estimators import BaseEstimator, NotFittedError
+from calibrant._support.explained import Explained
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.compiled import Compiled
@@ -26,7 +27,7 @@ def require_fitted(estimator: object, attribute: str) -> None:
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
 
 
-class Calibrator(Saved, BaseEstimator, ABC):
+class Calibrator(Explained, Saved, BaseEstimator, ABC):
     """Base of all calibrators of class probabilities.
 
     A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and ``_predict_confidence(record)``, by its tag

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.estimators import BaseEstimator
+from calibrant._support.explained import Explained
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
@@ -22,7 +23,7 @@ from calibrant.forecasts.read import ForecastRecord, read_forecast
 __all__ = ["RegressionCalibrator"]
 
 
-class RegressionCalibrator(Saved, BaseEstimator, ABC):
+class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     """Base of all calibrators of predictive distributions.
 
     A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict with the names in ``learns`` (and

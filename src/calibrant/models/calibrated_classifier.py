@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
 from calibrant._support.estimators import ClassifierMixin
+from calibrant._support.explained import account
 from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
@@ -226,6 +227,14 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         """The most probable class after calibration, (n,)."""
         Q = self.predict_proba(X)
         return self.classes_[Q.argmax(axis=1)]
+
+    def explain(self) -> str:
+        """One line for each calibrator: what it says of itself.
+
+        .. versionadded:: 0.2
+        """
+        check_is_fitted(self, "calibrators_")
+        return "\n".join(map(account, self.calibrators_))
 
 
 def _refits(model):

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._support.estimators import RegressorMixin
+from calibrant._support.explained import account
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
@@ -198,6 +199,14 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
+
+    def explain(self) -> str:
+        """What the calibrator says of itself.
+
+        .. versionadded:: 0.2
+        """
+        check_is_fitted(self, "calibrator_")
+        return account(self.calibrator_)
 
 
 def _joined(parts):

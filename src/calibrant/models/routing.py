@@ -8,12 +8,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from calibrant._support.estimators import BaseEstimator, MetaEstimatorMixin
+from calibrant._support.explained import Explained
 from calibrant.folds.model_outputs import with_weight
 
 __all__ = ["Wrapper", "fit_router", "routed"]
 
 
-class Wrapper(MetaEstimatorMixin, BaseEstimator):
+class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
     """What the wrappers of a model share: their input is the model's, their routing is that of the models they fit and of the splitter."""
 
     model: Any
