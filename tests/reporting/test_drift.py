@@ -100,3 +100,23 @@ def test_the_page_shows_it_for_both_tasks():
     assert found.to_dict()["outputs"][0]["drift"]["advice"]["alarm_time"] >= "2026-01-12"
     assert "Does it stay so over time?" in found.to_html()
     assert "over time" not in cb.report(y[:60], p[:60], calibrator=cb.Identity(), n_resamples=0).to_html()
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_random_folds_of_dated_rows_are_said_once(task):
+    rng, dates = np.random.default_rng(0), np.datetime64("2026-01-01") + np.arange(600) // 60
+    p = rng.random(600)
+    rows = ((rng.random(600) < p) * 1, p) if task == "classes" else (rng.normal(size=600), np.zeros(600), np.ones(600))
+    calibrator = {"classes": cb.TemperatureScaling, "numbers": cb.StdScaling}[task]
+
+    def said(*rows, **options):
+        found = cb.report(*rows, n_resamples=50, **options)
+        return sum("rolling_evaluation" in one for one in found.to_dict()["cautions"])
+
+    assert said(*rows, times=dates, calibrator=calibrator) == 1
+    assert said(*rows, calibrator=calibrator) == 0
+    assert said(*rows, times=np.repeat(dates[0], 600), calibrator=calibrator) == 0
+    # Fitted on the past alone, nothing is drawn at random.
+    past, later = [one[:300] for one in rows], [one[300:] for one in rows]
+    fitted = calibrator().fit(past[1], past[0], **({"std": past[2]} if task == "numbers" else {}))
+    assert said(*later, times=dates[300:], calibrator=fitted) == 0

@@ -1,11 +1,10 @@
 """The mean of several forecasts of the same rows, quantile by quantile."""
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
-from calibrant.forecasts.forecast import Forecast, quadrature_moments
+from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["AveragedForecast", "averaged"]
@@ -35,15 +34,6 @@ class AveragedForecast(Forecast):
     def mean(self) -> np.ndarray:
         """Mean of each distribution: that of the members' means."""
         return self._mix(m.mean for m in self.members)
-
-    @cached_property
-    def _std(self):
-        return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)[1]
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of each distribution, by quadrature."""
-        return self._std
 
     def _at(self, z):
         return self._mix(m.at(z) for m in self.members)

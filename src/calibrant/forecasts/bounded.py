@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from calibrant.forecasts.bounds import Bounds
-from calibrant.forecasts.forecast import Forecast, quadrature_moments
+from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["BoundedForecast"]
@@ -23,19 +23,7 @@ class BoundedForecast(Forecast):
 
     @cached_property
     def _moments(self):
-        if isinstance(self.base, NormalForecast):
-            return self.bounds.moments_of(self.base)
-        return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of each distribution."""
-        return self._moments[0]
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of each distribution."""
-        return self._moments[1]
+        return self.bounds.moments_of(self.base) if isinstance(self.base, NormalForecast) else super()._moments
 
     def _at(self, z):
         return self.bounds.back(self.base.at(z))

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import special
 
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "quadrature_moments", "require_finite", "require_level", "require_positive_std"]
+__all__ = ["Forecast", "require_finite", "require_level", "require_positive_std"]
 
 #: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
 LARGEST = 1e37
@@ -23,7 +24,8 @@ class Forecast(ABC):
     """Predictive distributions of n rows, (n,), or of n rows and d outputs, (n, d), each output on its own.
 
     Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a probability would round to 0 or 1.
-    A kind of forecast writes ``shape``, ``mean``, ``std``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``.
+    A kind of forecast writes ``shape``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or
+    ``mean`` and ``std``) where it knows them better than by quadrature.
 
     .. versionchanged:: 0.1
        ``at``, ``score_at``, ``log_slope`` and ``select``, for code that holds clean arrays, are public.
@@ -35,15 +37,20 @@ class Forecast(ABC):
 
     shape: tuple[int, ...]
 
-    @property
-    @abstractmethod
-    def mean(self) -> np.ndarray:
-        """Mean of each distribution, in the units of y."""
+    @cached_property
+    def _moments(self):
+        """(mean, std) of each distribution."""
+        return _quadrature(lambda z, rows: self.take(rows).at(z), self.shape)
 
     @property
-    @abstractmethod
+    def mean(self) -> np.ndarray:
+        """Mean of each distribution, in the units of y."""
+        return self._moments[0]
+
+    @property
     def std(self) -> np.ndarray:
         """Standard deviation of each distribution, in the units of y."""
+        return self._moments[1]
 
     @abstractmethod
     def _at(self, z: np.ndarray) -> np.ndarray:
@@ -167,7 +174,7 @@ def _require(good, values, name, rule, remedy):
         raise InputError(f"{name} must {rule}; {seen} ({len(rows)} such rows); {remedy}.")
 
 
-def quadrature_moments(at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096) -> tuple[np.ndarray, np.ndarray]:
+def _quadrature(at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre panels in z."""
     x, w = np.polynomial.legendre.leggauss(NODES)
     edges = np.linspace(-REACH, REACH, PANELS + 1)

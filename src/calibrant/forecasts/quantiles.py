@@ -86,18 +86,9 @@ class QuantileForecast(Forecast):
 
     @cached_property
     def _moments(self):
+        # The closed integral of the lines.
         mean, variance = line_moments(self.knots, self.values, *self._ends)
         return mean, np.sqrt(variance)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of each distribution: the closed integral of the lines."""
-        return self._moments[0]
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of each distribution: the closed integral of the lines."""
-        return self._moments[1]
 
     def _at(self, z):
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from calibrant._kernels.normal_scores import interpolate, invert, line_moments
-from calibrant.forecasts.forecast import Forecast, quadrature_moments
+from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["RecalibratedForecast"]
@@ -39,17 +39,7 @@ class RecalibratedForecast(Forecast):
         if isinstance(self.base, NormalForecast):
             mean, variance = line_moments(self.knots, self.values, *np.asarray(self.slopes))
             return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
-        return quadrature_moments(lambda z, rows: self.take(rows).at(z), self.shape)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of each recalibrated distribution, both tails counted."""
-        return self._moments[0]
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of each recalibrated distribution, both tails counted."""
-        return self._moments[1]
+        return super()._moments
 
     def _at(self, z):
         g = interpolate(z, self.knots, self.values, self.slopes)[0]

@@ -53,13 +53,15 @@ def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
             )
 
 
-def evaluation_cautions(evaluation: str) -> Iterator[Any]:
-    """A sentence where the numbers after calibration are too good."""
+def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any]:
+    """A sentence where the numbers after calibration are too good; ``dated``: the rows are of several times."""
     if evaluation == "in-sample":
         yield (
             "The calibrator was fitted on these very rows, so the numbers after calibration are in-sample and too good; "
             "use rows it has not seen, or pass it unfitted to get out-of-fold numbers."
         )
+    if evaluation == "out-of-fold" and dated:
+        yield "Random folds of dated rows fit on later rows too; rolling_evaluation fits on the past alone."
 
 
 def small(n: float) -> Iterator[Any]:

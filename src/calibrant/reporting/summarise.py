@@ -133,11 +133,12 @@ def summarise(
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
     parts = [_part(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
+    dated = asked.times is not None and len(asked.times.starts) > 1
     data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
         task.name, target if found.whole is None else "event", str(title), level, data, method,
         task.overall({part.name: part.verdict for part in parts}),
-        [*evaluation_cautions(found.evaluation), *_cautions(parts)], parts, choice(used, record),
+        [*evaluation_cautions(found.evaluation, dated=dated), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
     )  # fmt: skip
 
