@@ -182,7 +182,10 @@ def test_times_and_groups_of_a_report(kind, run, forecasts, tmp_path):
     when = [f"2026-01-{1 + i // 30:02d}" for i in range(300)]
     path = write(tmp_path / f"f.{kind}", {"mean": mean, "std": std, "y": y, "when": when, "plant": ["a", "b"] * 150})
     options = ("--method", "forecast-identity", "-o", "r.json")
-    found = json.loads(run("report", path, *options, "--time", "when", "--by", "plant", "--json").stdout)["outputs"][0]
+    found = json.loads(run("report", path, *options, "--time", "when", "--by", "plant", "--features", "plant,mean", "--json").stdout)
+    found = found["outputs"][0]
     assert len(found["drift"]["before"]["time"]) == 10
+    assert {row["feature"] for row in found["features"]} == {"plant", "mean"}
     assert {row["group"] for row in found["groups"]} == {"a", "b"}
     assert "holds no 'then'" in run("report", path, *options, "--force", "--time", "then", code=1).stderr
+    assert "holds no 'age'" in run("report", path, *options, "--force", "--features", "age", code=1).stderr

@@ -39,7 +39,7 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def error_bars(tmp_path_factory):
-    """Two outputs, hostile names of outputs and groups, dates."""
+    """Two outputs, hostile names of outputs, groups and features, dates."""
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
     rng = np.random.default_rng(0)
@@ -47,6 +47,7 @@ def error_bars(tmp_path_factory):
     found = cb.report(
         mean + [1.5, 0.8] * std * rng.normal(size=(400, 2)), mean, std, calibrator=[cb.StdScaling, cb.ConformalIntervals], n_resamples=0,
         outputs=HOSTILE[:2], groups=np.array(HOSTILE)[np.arange(400) % 4], times=np.datetime64("2026-01-05") + np.arange(400) // 40,
+        features={HOSTILE[0]: rng.normal(size=400), "kind": np.array(HOSTILE)[np.arange(400) // 7 % 4]},
     )  # fmt: skip
     return found.save(tmp_path_factory.mktemp("error_bars") / "report.html")
 

@@ -8,7 +8,9 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.forecasts.parts import gather
-from calibrant.reporting.regression.task import METRICS
+from calibrant.forecasts.read import read_forecast
+from calibrant.reporting.regions import alone
+from calibrant.reporting.regression.task import METRICS, REGRESSION
 
 
 def summarise(*given, **options):
@@ -198,3 +200,89 @@ def test_markdown_has_the_essentials(summary):
     assert summary["verdict"]["sentence"] in text
     for words in ("## Metrics", "| ENCE |", "by predicted std", "by group", "cb.StdScaling()"):
         assert words in text
+
+
+def old_are_worse(n=3000, seed=0, factor=2.5):
+    """(y, mean, std, features): error bars too small for the old alone."""
+    rng = np.random.default_rng(seed)
+    features = {"age": rng.uniform(18.0, 90.0, n), "site": rng.choice(["north", "south"], n)}
+    mean, std = rng.normal(size=n), np.exp(0.4 * rng.normal(size=n))
+    return mean + np.where(features["age"] > 75.0, factor, 1.0) * std * rng.normal(size=n), mean, std, features
+
+
+def test_the_worst_part_of_any_feature_leads():
+    y, mean, std, features = old_are_worse()
+    found = cb.report(y, mean, std, calibrator=cb.Identity(), features=pd.DataFrame(features), n_resamples=0)
+    rows = found.to_dict()["outputs"][0]["features"]
+    assert len(rows) == 5 + 2
+    assert rows[0]["feature"] == "age"
+    low, high = (float(end) for end in rows[0]["part"].split(" to "))
+    old = features["age"] >= np.quantile(features["age"], 0.8)
+    assert (low, high) == pytest.approx((features["age"][old].min(), features["age"].max()), rel=1e-3)
+    held = np.abs((y - mean) / std)[old] <= 1.6448536
+    assert rows[0]["coverage"] == pytest.approx(held.mean(), abs=2e-3)
+    assert rows[0]["low"] > 0.0
+    assert "By feature" in found.to_html()
+    assert "| age 7" in found.to_markdown()
+    with pytest.raises(InputError, match="features must have 3000 rows"):
+        cb.report(y, mean, std, features={"age": features["age"][:10]}, n_resamples=0)
+
+
+def test_classes_and_events_are_looked_at_by_feature_too():
+    rng = np.random.default_rng(0)
+    x, p = rng.normal(size=2000), rng.uniform(0.1, 0.9, 2000)
+    y = (rng.random(2000) < np.where(x > 1.0, p**2, p)).astype(int)
+    for target in ("event", "answer"):
+        found = cb.report(y, p, calibrator=cb.Identity(), target=target, features=pd.Series(x, name="x"), n_resamples=0)
+        rows = found.to_dict()["features"]
+        assert ({row["feature"] for row in rows}, len(rows)) == ({"x"}, 5)
+        assert target == "answer" or rows[0]["part"].startswith("0.8")
+        assert "By feature" in found.to_html()
+        assert "x 0.8" in found.to_markdown()
+
+
+def test_intervals_of_a_table_hold_together():
+    """Honest forecasts: no part of any feature is called wrong but in one table of twenty."""
+    wrong, runs = 0, 400
+    rng = np.random.default_rng(0)
+    index = rng.integers(0, 12, 2400)
+    for _ in range(runs):
+        record = read_forecast(np.zeros(2400), np.ones(2400), rng.normal(size=2400))
+        wrong += any(not row.low <= 0.0 <= row.high for row in REGRESSION.gaps(REGRESSION.sums(record, index, 12), 0.95, alone))
+    assert wrong / runs <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_drawings_are_of_the_curves_that_metrics_give():
+    y, mean, std = data()
+    part = summarise(y, mean, std, calibrator=cb.Identity(), n_resamples=0)["outputs"][0]["curves"]["before"]
+    for key, curve in {
+        "intervals": metrics.interval_curve(y, mean, std, simultaneous=True),
+        "widths": metrics.interval_width_curve(y, mean, std),
+        "ordered": metrics.ordered_intervals(y, mean, std, by="mean", n_rows=100),
+    }.items():
+        for name, values in vars(curve).items():
+            np.testing.assert_allclose(part[key][name], values, rtol=1e-12)
+
+
+def test_several_outputs_have_a_row_each_and_one_has_none():
+    y, mean, std = data(200)
+    page = cb.report(
+        np.column_stack([y, y]),
+        np.column_stack([mean] * 2),
+        np.column_stack([std] * 2),
+        calibrator=cb.Identity(),
+        n_resamples=0,
+        outputs=["a", "b"],
+    )
+    assert page.to_html().count('<a href="#figure-reliability-1">b</a>') == 1
+    assert "Output by output" not in cb.report(y, mean, std, calibrator=cb.Identity(), n_resamples=0).to_html()
+
+
+def test_intervals_without_an_end_are_drawn():
+    y, mean, std = data(12)
+    with pytest.warns(cb.errors.SparseDataWarning):
+        found = cb.report(y, mean, std, calibrator=cb.ConformalIntervals, n_resamples=0, n_splits=3)
+    assert found.to_dict()["outputs"][0]["curves"]["after"]["ordered"]["high"][0] is None
+    page = found.to_html()
+    assert "Intervals in order" in page
+    assert ">nan" not in page.lower()

@@ -28,6 +28,7 @@ __all__ = ["report"]
 @click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
 @click.option("--groups", "--by", "groups", metavar="A,B",
               help="Columns of groups, looked at one by one; of several, their combinations.")  # fmt: skip
+@click.option("--features", metavar="A,B", help="Columns in whose parts the worst places are looked for, one by one.")
 @cluster_option
 @click.option("--title", help="Title of the page (default: the file's name).")
 @bins_option
@@ -37,7 +38,7 @@ __all__ = ["report"]
 @click.pass_context
 def report(
     ctx: Any, file: Path, output: Path, method: str, target: Any, calibrator: None, test: Path | None, gates: tuple[Gate, ...], time: Any,
-    groups: Any, cluster: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
+    groups: Any, features: Any, cluster: Any, title: str, bins: Any, as_json: bool, columns: Columns, force: bool,
 ) -> None:  # fmt: skip
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
@@ -51,6 +52,7 @@ def report(
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
       calibrant report log.parquet --time when --groups model
       calibrant report loans.csv --groups sex,age_band
+      calibrant report loans.csv --features age,income
       calibrant report visits.csv --label outcome --cluster patient
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
@@ -64,6 +66,7 @@ def report(
     options = {
         "times": column_of(measured, time),
         "groups": None if groups is None else columns_of(measured, groups),
+        "features": None if features is None else columns_of(measured, features),
         "cluster": column_of(measured, cluster),
         "title": shown(title or measured.path.name),
     }

@@ -32,7 +32,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
     r"^times and cluster exclude": "--time and --cluster exclude", r"^times\b": "--time",
     r"^time must": "--time must",
-    r"^groups\b": "--groups",
+    r"^(groups|features)\b": r"--\1",
     r"(?<=--classes)=": "",
     r", P\[:, k\] with": ", each with",
     r"or swap the arguments if y and P are exchanged": "or exchange the two if they are swapped",

@@ -17,6 +17,8 @@ __all__ = ["render"]
 
 #: Rows of long tables on the page; the summary holds all.
 SHOWN_ROWS = 100
+#: Parts of features, of which all columns have some.
+SHOWN_PARTS = 15
 #: By the question asked; None of forecasts of a number.
 PAGES = {"answer": page, "classes": page, "event": event_page, None: regression_page}
 
@@ -44,7 +46,8 @@ def render(summary: dict[str, Any]) -> str:
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["target"]], style=_trusted(style), style_hash=_digest(style),
-        script=_trusted(script), script_hash=_digest(script), shown_rows=SHOWN_ROWS, version=__version__, **chosen.context(summary),
+        script=_trusted(script), script_hash=_digest(script), shown_rows=SHOWN_ROWS, shown_parts=SHOWN_PARTS, version=__version__,
+        **chosen.context(summary),
     )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ __all__ = ["COMPARED", "as_markdown"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
+#: Of an output, where it is looked at: its name, and the key.
+REGIONS = (("predicted std", "std_regions"), ("predicted value", "value_regions"), ("feature", "features"), ("group", "groups"))
 #: Columns of the comparison of calibrators, here and on the page: key, title, and "number", "percent" or "change" (which is not here).
 OF_ANSWERS = (
     ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
@@ -53,10 +55,10 @@ def _audited(summary):
 
 def _of_classes(summary):
     parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary))]
-    for title, key, name in (("confidence", "regions", None), ("group", "groups", "group"), ("class", "classes", "class")):
+    for title, key in (("confidence", "regions"), ("feature", "features"), ("group", "groups"), ("class", "classes")):
         rows = summary[key]["rows"] if key == "classes" else summary[key]
         if rows:
-            parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title, name))]
+            parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title))]
     return parts + _over_time(summary["drift"]) + _promised(summary["promises"])
 
 
@@ -73,7 +75,7 @@ def _promised(said):
 
 def _of_event(summary):
     parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary)), "## What acting on it brings", _table(*_thresholds(summary))]
-    for title, key in (("risk", "regions"), ("group", "groups")):
+    for title, key in (("risk", "regions"), ("feature", "features"), ("group", "groups")):
         if summary[key]:
             parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_risks(summary[key][:WORST], title))]
     return parts + _over_time(summary["drift"]) + _rates(summary["promises"])
@@ -103,7 +105,7 @@ def _thresholds(summary):
 def _risks(rows, title):
     lines = [
         [
-            _text(row["group"]) if "group" in row else f"{row['from']:.3g} to {row['to']:.3g}", f"{row['rows']:,.0f}",
+            _where(row, ".3g"), f"{row['rows']:,.0f}",
             *(_number(row[name]) for name in ("risk", "rate", "ratio")),
             "–" if row["gap"] is None else f"{row['gap']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})",
         ]
@@ -118,7 +120,7 @@ def _of_outputs(summary):
         of = f": {_text(output['name'])}" if len(summary["outputs"]) > 1 else ""
         rows = [row for row in summary["metrics"] if row["output"] == output["name"]]
         parts += [f"## Metrics{of}", _table(*_metrics(rows, summary))]
-        for title, key in (("predicted std", "std_regions"), ("predicted value", "value_regions"), ("group", "groups")):
+        for title, key in REGIONS:
             if output[key]:
                 parts += [f"## Where it is wrong{of}, by {title}, the worst first", _table(*_coverages(output[key][:WORST], title))]
         parts += _over_time(output["drift"], of)
@@ -153,20 +155,25 @@ def _metrics(scores, summary):
     return ["Metric", "Before", f"After {_text(summary['calibrator']['name'])}", "Change", "Reading"], rows
 
 
-def _gaps(rows, title, name):
+def _where(row, digits):
+    """The group, class, or part of a feature that a row is of, or the region by its ends."""
+    said = " ".join(str(row[name]) for name in ("class", "group", "feature", "part") if name in row)
+    return _text(said) if said else f"{row['from']:{digits}} to {row['to']:{digits}}"
+
+
+def _gaps(rows, title):
     lines = []
     for row in rows:
-        where = _text(row[name]) if name else f"{row['from']:.3f} to {row['to']:.3f}"
         gap = "–" if row["gap"] is None else f"{row['gap']:+.4f}"
-        count = row["predicted" if name == "class" else "rows"]
-        lines.append([where, f"{count:,.0f}", _number(row["accuracy"]), _number(row["confidence"]), gap])
+        count = row["predicted" if "predicted" in row else "rows"]
+        lines.append([_where(row, ".3f"), f"{count:,.0f}", _number(row["accuracy"]), _number(row["confidence"]), gap])
     return [title.capitalize(), "Rows", "Accuracy", "Mean confidence", "Gap"], lines
 
 
 def _coverages(rows, title):
     lines = [
         [
-            _text(row["group"]) if "group" in row else f"{row['from']:.4g} to {row['to']:.4g}", f"{row['rows']:,.0f}",
+            _where(row, ".4g"), f"{row['rows']:,.0f}",
             _number(row["claimed"]), _number(row["error"]), f"{row['coverage']:.1%}", f"{row['gap']:+.1%}",
         ]
         for row in rows

@@ -28,7 +28,8 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
         "confusion_shares": _shares(summary["confusion"]["counts"]), "notes": NOTES,
         "trusted": "Can its confidence be trusted?", "over": "too sure", "under": "not sure enough", "watched": "confidence and accuracy",
         "columns": (("Accuracy", "accuracy"), ("Mean confidence", "confidence")), "place": "Confidence", "ends": "%.3f",
-        "told": f"how many predictions were right, how sure they were, and the gap with its {100.0 * summary['level']:g} % interval",
+        "told": f"how many predictions were right, how sure they were, and the gap between the two, with "
+        f"{100.0 * summary['level']:g} % intervals that hold for all rows of a table together",
         "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
     }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Where predictions are still wrong: by class, by group, by region, the worst first; from sums that may come from anywhere."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 
 if TYPE_CHECKING:
+    from calibrant.audits.levels import Column
     from calibrant.reporting.states import Counts, Cut
 
 __all__ = [
-    "Gap", "Place", "Worth", "alone", "by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums", "worst_first",
-    "worth_of",
+    "Gap", "Place", "Worth", "alone", "by_feature", "by_group", "by_region", "class_table", "confidence_gaps", "confidence_sums",
+    "together", "worst_first", "worth_of",
 ]  # fmt: skip
 
 REGIONS = 10
@@ -68,9 +69,20 @@ def worth_of(record: Any, hit: np.ndarray, index: np.ndarray, count: int) -> Wor
     return alone if cluster is None else lambda level: group_worth(hit, record.weights, cluster, index, count, level)
 
 
+def together(level: float, rows: np.ndarray) -> float:
+    """The level of each interval, where those of all groups that have ``rows`` (count,) are to hold together (Bonferroni)."""
+    return 1.0 - (1.0 - level) / max(int((rows > 0).sum()), 1)
+
+
 def by_group(rows: Any, texts: Any) -> list[Place]:
     """The gaps, one a group, with its name."""
     return worst_first(Place({"group": text}, row) for text, row in zip(texts, rows, strict=True))
+
+
+def by_feature(rows: Any, columns: Sequence["Column"]) -> list[Place]:
+    """The gaps of all parts of several columns, in one table, with the names of the ``feature`` and of its ``part``."""
+    where = [{"feature": column.name, "part": text} for column in columns for text in column.levels]
+    return worst_first(Place(*one) for one in zip(where, rows, strict=True))
 
 
 def by_region(cut: "Cut", rows: Any) -> list[Place]:
@@ -90,8 +102,9 @@ def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
 
 
 def confidence_gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[Gap]:
-    """One a row of sums, (count, 3)."""
+    """One a row of sums, (count, 3); the intervals hold together."""
     n, right, total = sums.T
+    level = together(level, n)
     low, high = wilson(right * worth(level), n * worth(level), level)
     safe = np.where(n > 0, n, 1.0)
     accuracy, confidence = right / safe, total / safe

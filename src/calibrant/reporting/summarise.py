@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
 from calibrant.audits.audit import audit_record
+from calibrant.audits.levels import columns_of
 from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import compare, final
 from calibrant.compare.choice import choice
@@ -23,7 +24,7 @@ from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.question import question
-from calibrant.reporting.regions import by_group, worth_of
+from calibrant.reporting.regions import by_feature, by_group, worth_of
 from calibrant.reporting.regression.task import REGRESSION
 from calibrant.reporting.summary import Method, Part, Summary
 from calibrant.reporting.task import Asked, Decisions
@@ -32,12 +33,14 @@ __all__ = ["summarise"]
 
 #: Draws of the audit's null, and groups that are off of which the report holds the names.
 AUDIT_DRAWS, AUDITED = 400, 12
+#: Of a feature that is a number.
+PARTS = 5
 
 
 def summarise(
     y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: Sequence[Calibrator] | Calibrator | None = None,
     test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
-    cluster: ArrayLike | None = None,
+    cluster: ArrayLike | None = None, features: Any = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
     n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
     progress: Callable[..., Any] | None = None, target: Any = None, thresholds: ArrayLike | None = None,
@@ -55,6 +58,11 @@ def summarise(
         Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is P_test.
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
         Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first.
+    features : frame, mapping or (n, c) array of columns, optional
+        Of the rows measured, what the model saw or what it did not: the gaps in the levels of each, of numbers in five parts, the worst
+        first.
+
+        .. versionadded:: 0.2
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
     cluster : (n,) labels of any kind, optional
@@ -119,7 +127,7 @@ def summarise(
     record, test, measured = _clustered(record, test, cluster, times)
     asked = Asked(
         None if groups is None else read_groups(groups, measured),
-        None if groups is None else label_columns(groups, measured), read_times(times, every, measured),
+        None if groups is None else label_columns(groups, measured), _parts_of(features, measured), read_times(times, every, measured),
         task.n_bins if n_bins is None else n_bins, level, n_resamples, random_state,
         Decisions(thresholds, cost_false_positive, cost_false_negative),
     )  # fmt: skip
@@ -133,12 +141,11 @@ def summarise(
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
     parts = [_part(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
-    dated = asked.times is not None and len(asked.times.starts) > 1
     data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
         task.name, target if found.whole is None else "event", str(title), level, data, method,
         task.overall({part.name: part.verdict for part in parts}),
-        [*evaluation_cautions(found.evaluation, dated=dated), *_cautions(parts)], parts, choice(used, record),
+        [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
     )  # fmt: skip
 
@@ -149,6 +156,14 @@ def _clustered(record, test, cluster, times):
         raise InputError("times and cluster exclude each other: the alarm for a change counts rows as independent; leave one of them out.")
     measured = clustered(record if test is None else test, cluster)
     return (measured, None, measured) if test is None else (record, measured, measured)
+
+
+def _parts_of(features, record):
+    """The columns, cut into parts."""
+    if features is None:
+        return None
+    named = [(name or f"feature {j + 1}", values) for j, (name, values) in enumerate(label_columns(features, record, "features"))]
+    return columns_of(named, PARTS, record.weights)
 
 
 def _refuse_unknown(reading, task):
@@ -178,21 +193,28 @@ def _measured(task, compared, asked, n_resamples):
 def _part(task, found, scores, name, method, asked, used):
     before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked))
     quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
-    of, groups = "before" if shown is before else "after", asked.groups
+    of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
     return Part(
         name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
-        groups=None if groups is None else by_group(_gaps(task, shown, groups, asked.level), groups.texts),
+        groups=None if groups is None else by_group(_gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts),
+        features=None if features is None else by_feature(_gaps(task, shown, _sizes(features), asked.level), features),
         audit=None if groups is None else _audits(task, found, asked),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
 
 
-def _gaps(task, shown, groups, level):
-    """The gap of each group, with its interval."""
-    worth = worth_of(shown, task.said(shown)[1], groups.index, len(groups))
-    return task.gaps(task.sums(shown, groups.index, len(groups)), level, worth)
+def _sizes(features):
+    return [(one.index, len(one.levels)) for one in features]
+
+
+def _gaps(task, shown, parted, level):
+    """The gaps of all parts of the rows by each of several (index (n,), number of parts), with intervals that hold together."""
+    hit = task.said(shown)[1]
+    worths = [(count, worth_of(shown, hit, index, count)) for index, count in parted]
+    sums = np.concatenate([task.sums(shown, index, count) for index, count in parted])
+    return task.gaps(sums, level, lambda level: np.concatenate([np.broadcast_to(worth(level), count) for count, worth in worths]))
 
 
 def _audits(task, found, asked):

@@ -66,6 +66,7 @@ class Part:
     verdict: Verdict
     of: str
     groups: list[Place] | None
+    features: list[Place] | None
     audit: dict[str, Any] | None
     drift: Drift | None
     scores: list[Score]

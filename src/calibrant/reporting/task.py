@@ -18,16 +18,22 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asks of a report: the groups (with their columns) and times of the rows measured, and how to measure."""
+    """What the user asks of a report: the groups (with their columns), features (cut) and times of the rows, and how to measure."""
 
     groups: Any
     columns: Any
+    features: Any
     times: Any
     n_bins: int
     level: float
     n_resamples: int
     random_state: int
     decisions: Decisions
+
+    @property
+    def dated(self) -> bool:
+        """Whether the rows are of several times."""
+        return self.times is not None and len(self.times.starts) > 1
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class Task:
     verdict : ({key: Score}, chance, quality, method's name, evaluation) -> Verdict
     overall : {name of the output: its Verdict} -> Verdict
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
-    gaps : (sums, level, worth of the rows from a level) -> one record for each group: rows, gap, low, high and more
+    gaps : (sums, level, worth of the rows from a level) -> one record for each group: rows, gap, low, high
+        and more; all intervals hold together
     said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
     target : "answer" or "event": whose probability that is
     sections : (seen before and after, asked, calibrator to use) -> record of what only this task shows

@@ -19,7 +19,7 @@ from calibrant.reporting.event.promises import RatePromises, rate_promises
 from calibrant.reporting.event.quality import cautions, quality
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
-from calibrant.reporting.regions import Place, Worth, alone, by_region, worth_of
+from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of
 from calibrant.reporting.states import BIN_COUNTS, Seen
 from calibrant.reporting.task import Asked
 
@@ -67,9 +67,9 @@ class RiskGap:
 
 
 def gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
-    """One a group. The intervals hold together, for all groups that have rows (Bonferroni). ``sums`` are weight, events and risk."""
+    """One a group; the intervals hold together. ``sums`` are weight, events and risk."""
     n, events, total = sums.T
-    shared = 1.0 - (1.0 - level) / max(int((n > 0).sum()), 1)
+    shared = together(level, n)
     low, high = wilson(events * worth(shared), n * worth(shared), shared)
     safe = np.where(n > 0, n, 1.0)
     rate, risk = events / safe, total / safe

@@ -47,22 +47,34 @@ def _reliability(found, key):
 
 def _intervals(found, key):
     axes = across(linear, 0.0, 1.0), upward(linear, 0.0, 1.0)
+    of = {when: _around_diagonal(curve) for when, _, curve in found}
     series = [
         _series(when, [
-            point(*axes, (level, seen), f"{words}: {level:.0%} intervals hold {seen:.1%} ({low:.1%} to {high:.1%})", low, high)
-            for level, seen, low, high in _rows(c)
+            point(*axes, (level, seen), f"{words}: {level:.0%} intervals hold {seen:.1%} ({low:.1%} to {high:.1%} by chance)")
+            for level, seen, low, high in of[when]
         ])
-        for when, words, c in found
+        for when, words, _ in found
     ]  # fmt: skip
-    level, seen, *_ = max(_rows(found[-1][2]), key=lambda row: abs(row[1] - row[0]))
+    last = of[found[-1][0]]
+    level, seen, *_ = max(last, key=lambda row: abs(row[1] - row[0]))
+    outside = sum(not low <= seen <= high for _, seen, low, high in last)
     return chart(
         key, "Coverage of intervals",
-        "Share of the outcomes inside central intervals over the share they claim, with intervals; below the diagonal they are too "
-        f"narrow. The largest gap: {level:.0%} intervals hold {seen:.1%}.",
+        "Share of the outcomes inside central intervals over the share they claim; below the diagonal they are too narrow. The whole curve "
+        f"of honest intervals lies in the shaded band; of this one {outside} of {len(last)} levels do not. The largest gap: {level:.0%} "
+        f"intervals hold {seen:.1%}.",
         axes=axes, labels=("Coverage claimed", "Coverage seen"), series=series, line=[(0.0, 0.0), (1.0, 1.0)],
-        columns=["When", "Claimed", "Seen", "Interval"],
-        rows=[[w, f"{a:.0%}", f"{b:.2%}", f"{low:.2%} to {high:.2%}"] for w, _, c in found for a, b, low, high in _rows(c)],
+        area=band(*axes, *([row[k] for row in last] for k in (0, 2, 3))), columns=["When", "Claimed", "Seen", "By chance"],
+        rows=[[w, f"{a:.0%}", f"{b:.2%}", f"{low:.2%} to {high:.2%}"] for w, rows in of.items() for a, b, low, high in rows],
     )  # fmt: skip
+
+
+def _around_diagonal(curve):
+    """(level, coverage, low, high) of each level, low and high the band of the curve moved to the diagonal."""
+    half = float(np.max(np.subtract(curve["high"], curve["coverage"])))
+    return [
+        (level, seen, max(level - half, 0.0), min(level + half, 1.0)) for level, seen in zip(curve["level"], curve["coverage"], strict=True)
+    ]
 
 
 def _pit(found, key):

@@ -6,14 +6,19 @@ import numpy as np
 
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve, interval_curve_of_sums
+from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
+from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_band
 from calibrant.metrics.regression.interval_coverage import interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width
 from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram, pit_histogram_of_sums
-from calibrant.reporting.regression.states import LEVELS, ForecastSeen
+from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen
 
 __all__ = ["Curves", "curves"]
+
+#: Rows whose intervals are shown in order.
+ORDERED = 100
 
 
 @dataclass(frozen=True)
@@ -29,26 +34,31 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Curves:
-    """Error against predicted std, coverage seen against claimed, the real std, PIT, and coverage at four levels."""
+    """Error against predicted std, coverage seen against claimed (low and high: of the band that holds the whole curve), the real std, PIT,
+    coverage at four levels, and of 90 % intervals their width by outcome and some of them in the order of the predicted value."""
 
     reliability: RmseRmvCurve
     intervals: IntervalCurve
     real_std: RealStdCurve
     pit: PitHistogram
     coverage: list[Coverage]
+    widths: IntervalWidthCurve
+    ordered: OrderedIntervals
 
 
 def curves(seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> Curves:
     """Of one output; ``n_bins`` is one of those seen in equal mass."""
     counts, total = seen.counts, seen.counts.total[0]
     rows, n_real = seen.rows, enough_bins(n_bins, total)
-    held, pit = interval_curve_of_sums(counts.intervals, total, level), pit_histogram_of_sums(counts.pit, total, level)
+    held = interval_curve_of_sums(counts.intervals, total, level, simultaneous=True)
+    pit = pit_histogram_of_sums(counts.pit, total, level)
     if rows.cluster is not None:
-        held, pit = interval_curve.of(rows, band=level), pit_histogram.of(rows, level=level)
+        held, pit = interval_curve.of(rows, band=level, simultaneous=True), pit_histogram.of(rows, level=level)
     at_levels = zip(LEVELS, counts.coverage, counts.width, strict=True)
     return Curves(
         _reliability(seen, n_bins, level, random_state), held, real_std_curve.of(rows, n_bins=n_real, band=level), pit,
         [_coverage(rows, *each, level) for each in at_levels],
+        interval_width_curve.of(rows, level=CLAIMED, band=level), ordered_intervals.of(rows, level=CLAIMED, by="mean", n_rows=ORDERED),
     )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ from typing import Any
 
 from calibrant.reporting.drift_charts import drift_charts
 from calibrant.reporting.regression.charts import output_charts
-from calibrant.reporting.regression.figures import error_figure
+from calibrant.reporting.regression.figures import output_figures
 
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "regression/trust.html", "regression/off.html", "regression/metrics.html", "regression/wrong.html",
+    "header.html", "regression/outputs.html", "regression/trust.html", "regression/off.html", "regression/metrics.html",
+    "regression/wrong.html",
     "regression/over_time.html", "choice.html", "method.html",
 )  # fmt: skip
 FORMS: dict[Any, Any] = {
@@ -39,21 +40,22 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     data, name = summary["data"], summary["calibrator"]["name"]
     outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
     charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
-    figures = [error_figure(part, number, name) for number, part in enumerate(summary["outputs"])]
+    figures = [output_figures(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {name: [row for row in summary["metrics"] if row["output"] == name] for name in data["outputs"]}
+    by_key = {name: {row["key"]: row for row in of} for name, of in rows.items()}
     drifts = [drift_charts(part["drift"], f"drift-{number}") for number, part in enumerate(summary["outputs"])]
     if outputs:
         _name(data["outputs"], charts, figures, drifts)
     return {
         "drift_charts": drifts, "dated": drifts[0] is not None,
         "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}", "charts": charts, "figures": figures,
-        "notes": NOTES, "rows_of": rows, "several": len(data["outputs"]) > 1,
+        "notes": NOTES, "rows_of": rows, "by_key": by_key, "several": len(data["outputs"]) > 1,
     }  # fmt: skip
 
 
 def _name(names, charts, figures, drifts):
     """Say of which output each drawing is: their tables must not bear the same names."""
-    for name, drawn, figure, drift in zip(names, charts, figures, drifts, strict=True):
+    for name, drawn, pictures, drift in zip(names, charts, figures, drifts, strict=True):
         over_time = [] if drift is None else [drift["all"], *drift["groups"]]
-        for one in (*drawn, figure, *over_time):
+        for one in (*drawn, *pictures, *over_time):
             one["of"] = f": {name}"

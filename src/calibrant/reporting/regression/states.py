@@ -10,7 +10,7 @@ sums by region and group; a monitor's sums    regions, groups, calibration over 
 states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
 rows, which do not add up                     copies among rows; draws: the band of the reliability, the ENCE by chance,
                                               bootstraps of scores; how far errors reach (quantiles by bin: the real std's curve);
-                                              the calibration itself
+                                              widths by outcome and intervals in order; the calibration itself
 ============================================  ==================================================================================
 
 What is said of ``calibrant.reporting.states`` of parts and their whole holds here too.
@@ -34,8 +34,10 @@ from calibrant.metrics.regression.interval_coverage import interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width
 from calibrant.metrics.regression.pit_test import pit_sums
 
-__all__ = ["LEVELS", "ForecastCounts", "ForecastSeen"]
+__all__ = ["CLAIMED", "LEVELS", "ForecastCounts", "ForecastSeen"]
 
+#: The coverage that the intervals looked at claim.
+CLAIMED = 0.9
 #: Of the intervals in the table of coverage.
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 #: An outcome farther from its mean than this many std is an outlier: one normal row in 1.7 million.

@@ -17,16 +17,16 @@ from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import n_clusters
-from calibrant.reporting.regions import REGIONS, Place, by_region, worth_of
+from calibrant.reporting.regions import REGIONS, Place, by_region, together, worth_of
 from calibrant.reporting.regression.cautions import cautions
 from calibrant.reporting.regression.chance import chance_errors
 from calibrant.reporting.regression.curves import Curves, curves
 from calibrant.reporting.regression.quality import quality
-from calibrant.reporting.regression.states import ForecastSeen
+from calibrant.reporting.regression.states import CLAIMED, ForecastSeen
 from calibrant.reporting.regression.verdict import overall, verdict
 from calibrant.reporting.task import Task
 
-__all__ = ["CLAIMED", "METRICS", "REGRESSION"]
+__all__ = ["METRICS", "REGRESSION"]
 
 #: By key, in the order of the page: the name shown, and the metric.
 METRICS: dict[Any, Any] = {metric.key: (name, metric) for name, metric in (
@@ -48,8 +48,6 @@ METRICS: dict[Any, Any] = {metric.key: (name, metric) for name, metric in (
 SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
 #: Of the metrics that sort the rows in each resample.
 SORTS_RESAMPLES = 400
-#: The coverage that the intervals looked at claim.
-CLAIMED = 0.9
 
 
 def read_rows(
@@ -170,6 +168,7 @@ def _sums(record, index, count):
 
 def _gaps(sums, level, worth):
     n, held, error, square, variance = sums.T
+    level = together(level, n)
     lower, upper = wilson(held * worth(level), n * worth(level), level)
     numbers = np.column_stack([
         n, np.sqrt(square / n), np.sqrt(variance / n), np.sqrt(square / variance), error / n,
