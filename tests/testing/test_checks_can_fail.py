@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
+from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.contracts.tags import MapTags, SignalTags, Tags
@@ -224,6 +225,20 @@ class SaysItWrongly(Shrink):
         return record.probabilities * 0.91 + self.rate_ * 0.09
 
 
+class ShowsAnotherFormula(cb.VectorScaling):
+    """Hides a temperature: what it shows is not what it does."""
+
+    def _fit(self, record):
+        super()._fit(record)
+        self.hidden_, self.temperature_ = self.temperature_, 1.0
+
+    def _predict_proba(self, record):
+        return softmax(self.scale_ * log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.hidden_) + self.shift_)
+
+    def _expression(self, record):
+        raise InputError("it says nothing.")
+
+
 BROKEN_CALIBRATORS = {
     "expression": SaysItWrongly,
     "output_is_valid": Unnormalised,
@@ -255,6 +270,10 @@ BROKEN_CALIBRATORS = {
     "extreme_probabilities": TakesLogarithms,
     "extreme_weights": GrowsWithTheRows,
 }
+
+
+def test_a_formula_that_hides_a_part_is_caught():
+    assert caught(calibrator_checks(ShowsAnotherFormula()), "expression")
 
 
 def caught(checks, name):

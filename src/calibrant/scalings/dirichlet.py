@@ -43,9 +43,9 @@ class DirichletCalibration(Calibrator):
 
     Attributes
     ----------
-    temperature_ : float, T.
+    temperature_ : float, T; 1 without ``smooth``.
     mixing_ : float, 1 / (n + 1), or 0 without ``smooth``.
-    matrix_ : (K, K), T W: it multiplies log P / T.
+    matrix_ : (K, K), T W: it multiplies log P / T; W itself without ``smooth``.
     shift_ : (K,), b.
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
@@ -103,6 +103,9 @@ class DirichletCalibration(Calibrator):
         objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
         theta, self.status_, self.gradient_ = solve(objective, identity)
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
+        if not self.smooth:
+            # Said of log P, which sums to 1: divided by a temperature it would not, and a user's formula would differ.
+            self.matrix_, self.temperature_ = self.matrix_ / self.temperature_, 1.0
         warn_unless_converged("Dirichlet calibration", self.status_, self.gradient_, "raise diagonal, off_diagonal or intercept")
 
     def _penalty(self, n, n_classes):

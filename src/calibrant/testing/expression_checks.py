@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.symbolic import symbolic
@@ -17,9 +18,10 @@ EXACT = 1e-12
 
 
 def check_expression(calibrator: Any) -> None:
-    """Where a calibrator has an expression, it gives what predict_proba gives."""
+    """Where a calibrator has an expression, it gives what predict_proba gives; and so does the formula of what it shows."""
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
+        _show_logit_formula(fresh, held["P_test"], data)
         try:
             run = fresh.compile()
         except InputError:
@@ -28,6 +30,19 @@ def check_expression(calibrator: Any) -> None:
             expected = answer(fresh, {"P_test": P})
             show_near(run(P), expected, f"expression on {data.name}", EXACT)
             show_near(np.vstack([run(row[None]) for row in P[-20:]]), expected[-20:], f"expression of single rows on {data.name}", EXACT)
+
+
+def _show_logit_formula(fresh, P, data):
+    """What a calibrator shows as ``scale_`` (or square ``matrix_``) and ``shift_`` has one meaning, so that a server with it is right:
+    softmax(scale z + shift), z = log((1 - mixing) softmax(logits / temperature) + mixing / K)."""
+    K = data.n_classes
+    scale, shift = getattr(fresh, "scale_", None), getattr(fresh, "shift_", None)
+    matrix = getattr(fresh, "matrix_", None) if scale is None else scale * np.eye(K)
+    if not isinstance(shift, np.ndarray) or np.shape(matrix) != (K, K):
+        return
+    logits = P if fresh.inputs == "logit" else np.log(P)
+    z = np.log((1.0 - fresh.mixing_) * softmax(logits / fresh.temperature_, axis=1) + fresh.mixing_ / K)
+    show_near(softmax(z @ matrix.T + shift, axis=1), answer(fresh, {"P_test": P}), f"the formula of what it shows on {data.name}", 1e-9)
 
 
 def check_map_expression(map: Any) -> None:
