@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant._support.saving import Saved, load
 from calibrant.errors import InputError
-from calibrant.frames.engines.choosing import fold, opened, reading
+from calibrant.frames.engines.choosing import fold, reading
 
 if TYPE_CHECKING:
     from calibrant.frames.kernel import Kernel
@@ -34,7 +34,7 @@ def fold_files(
         if path not in kept.done:
             stamp = _stamp(path)
             with reading([path]):
-                kept.state += fold(module, opened([path], module), kernel)
+                kept.state += fold(module, [path], kernel)
             kept.done[path] = stamp
             if checkpoint is not None:
                 kept.save(checkpoint, overwrite=True)

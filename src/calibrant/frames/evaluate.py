@@ -14,7 +14,7 @@ from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout
-from calibrant.frames.engines.choosing import choose, columns_of, files, fold, opened, reading
+from calibrant.frames.engines.choosing import choose, columns_of, files, fold, reading
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.forecast_evaluation import ForecastEvaluation
 from calibrant.frames.forecast_kernel import ForecastKernel
@@ -143,7 +143,7 @@ def evaluate(
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
     if checkpoint is None and progress is None:
         with reading(source):
-            state = fold(module, opened(source, module), kernel)
+            state = fold(module, source, kernel)
     else:
         state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
     found = ForecastEvaluation(state, n_bins) if mean is not None else Evaluation(state, strategy, n_bins, tuple(metrics))

@@ -14,7 +14,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, layout, numbers
-from calibrant.frames.engines.choosing import choose, fold, opened
+from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel, record_of
 from calibrant.wrap.as_calibrator import as_calibrator
 
@@ -109,12 +109,11 @@ def sample(
     if not (isinstance(n, int) and n >= 1):
         raise InputError(f"n must be a whole number of rows, at least 1; got {n!r}.")
     module = choose(source, engine)
-    table = opened(source, module)
-    kinds = module.kinds(table)
+    kinds = columns_of(source, module)
     columns = layout(kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes)
-    counted: Any = fold(module, table, Kernel(replace(columns, weight=None), 1, losses=False))
+    counted: Any = fold(module, source, Kernel(replace(columns, weight=None), 1, losses=False))
     rows = {group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)}
-    drawn: Any = fold(module, table, Sampler(columns, _rates(n, rows), random_state))
+    drawn: Any = fold(module, source, Sampler(columns, _rates(n, rows), random_state))
     if not drawn.parts:
         raise InputError("the table has no rows; there is nothing to draw from.")
     values, labels, predicted, weight = (np.concatenate(column) for column in zip(*drawn.parts, strict=True))

@@ -12,7 +12,7 @@ from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout
-from calibrant.frames.engines.choosing import choose, fold, opened
+from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel
 from calibrant.frames.state import GroupState
 from calibrant.labels import places
@@ -118,13 +118,12 @@ def sketch(
     """
     require_count("n_bins", n_bins, 3)
     module = choose(source, engine)
-    table = opened(source, module)
-    kinds = module.kinds(table)
+    kinds = columns_of(source, module)
     columns = layout(
         kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
         every=every, classes=classes,
     )  # fmt: skip
-    return ScoreSketch(fold(module, table, Kernel(columns, n_bins, "logit", losses=False)))
+    return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
 
 
 def _tuple(slice_):

@@ -116,12 +116,13 @@ def _is_utf8(path):
     return True
 
 
-def fold(module: Any, table: Any, kernel: Any) -> "Drawn | GroupState":
-    """The kernel's state of the whole table."""
+def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
+    """The kernel's state of the whole source."""
     if module.CLUSTER:
-        return module.fold(table, kernel)
+        paths = files(source)
+        return module.fold(opened(source, module), kernel) if paths is None else module.fold_files(paths, kernel)
     state = kernel.empty()
-    for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
+    for part in map_ahead(kernel.over, runs(module.batches(opened(source, module), kernel.layout.needed))):
         state += part
     return state
 

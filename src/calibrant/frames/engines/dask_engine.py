@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant._support.extras import import_extra
+from calibrant.frames.engines.file_tasks import file_tasks, fold_task
 
 if TYPE_CHECKING:
     from calibrant.frames.apply import Transform
     from calibrant.frames.sample import Drawn
     from calibrant.frames.state import GroupState
 
-__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
 CLUSTER, READS = True, ("dask", "dask_expr")
 FEATURE = "engine='dask'"
@@ -34,11 +35,26 @@ def kinds(table: Any) -> dict[str, str]:
 
 def fold(table: Any, kernel: Any) -> "Drawn | GroupState":
     """The state of the whole table."""
+    return _fold(_partial, table[kernel.layout.needed].to_delayed(), kernel)
+
+
+def fold_files(paths: Sequence[str], kernel: Any) -> "Drawn | GroupState":
+    """The state of all rows of these Parquet files, which each worker reads without a frame of Dask."""
+    return _fold(fold_task, file_tasks(paths), kernel)
+
+
+def _fold(partial, parts, kernel):
     delayed = import_extra("dask", FEATURE, "dask").delayed
-    states = [delayed(_partial)(part, kernel) for part in table[kernel.layout.needed].to_delayed()]
+    states = [delayed(partial)(part, kernel) for part in parts]
     while len(states) > 1:
-        states = [delayed(sum)(states[i : i + 8]) for i in range(0, len(states), 8)]
+        states = [delayed(_added)(kernel.empty(), states[i : i + 8]) for i in range(0, len(states), 8)]
     return states[0].compute() if states else kernel.empty()
+
+
+def _added(total, states):
+    for state in states:
+        total += state
+    return total
 
 
 def apply(table: Any, transform: "Transform", output: Path) -> None:

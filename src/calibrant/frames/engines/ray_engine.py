@@ -5,7 +5,7 @@ from typing import Any
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
 CLUSTER, READS = True, ("ray",)
 FEATURE = "engine='ray'"
@@ -38,6 +38,11 @@ def fold(table: Any, kernel: Any) -> Any:
     for row in read.iter_rows():
         out += pickle.loads(row["state"])
     return out
+
+
+def fold_files(paths: Any, kernel: Any) -> Any:
+    """The state of all rows of these Parquet files."""
+    return fold(open_files(paths), kernel)
 
 
 def apply(table: Any, transform: Any, output: Any) -> None:

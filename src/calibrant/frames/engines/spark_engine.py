@@ -4,9 +4,10 @@ import pickle
 from typing import Any
 
 from calibrant._support.extras import import_extra
+from calibrant.frames.engines.file_tasks import file_tasks, fold_task
 from calibrant.frames.engines.hive import hive_root
 
-__all__ = ["CLUSTER", "READS", "apply", "fold", "kinds", "open_files"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
 CLUSTER, READS = True, ("pyspark",)
 FEATURE = "engine='spark'"
@@ -31,13 +32,37 @@ def fold(table: Any, kernel: Any) -> Any:
     def partial(batches):
         yield _packed(kernel.over(batches))
 
-    def merged(batches):
-        yield _packed(sum((pickle.loads(state.as_py()) for batch in batches for state in batch.column(0)), start=kernel.empty()))
+    return _merged(table.select(*kernel.layout.needed).mapInArrow(partial, "state binary"), kernel)
 
-    parts = table.select(*kernel.layout.needed).mapInArrow(partial, "state binary")
-    # One state a partition would be too many for the driver; a few tasks add them up first.
+
+def fold_files(paths: Any, kernel: Any) -> Any:
+    """The state of all rows of these Parquet files, which each worker reads without a frame of Spark: it would turn columns into rows
+    and back."""
+    sql, tasks = import_extra("pyspark.sql", FEATURE, "spark"), file_tasks(paths)
+
+    def partial(batches):
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield _packed(fold_task(tasks[number], kernel))
+
+    numbers = sql.SparkSession.builder.getOrCreate().range(0, len(tasks), 1, len(tasks))
+    return _merged(numbers.mapInArrow(partial, "state binary"), kernel)
+
+
+def _merged(parts, kernel):
+    """The sum of a column of states: one a partition would be too many for the driver; a few tasks add them up first."""
+
+    def merged(batches):
+        yield _packed(_added(kernel.empty(), (state.as_py() for batch in batches for state in batch.column(0))))
+
     rows = parts.repartition(MERGING_TASKS).mapInArrow(merged, "state binary").toLocalIterator(prefetchPartitions=True)
-    return sum((pickle.loads(row.state) for row in rows), start=kernel.empty())
+    return _added(kernel.empty(), (row.state for row in rows))
+
+
+def _added(total, packed):
+    for state in packed:
+        total += pickle.loads(state)
+    return total
 
 
 def _packed(state):

@@ -1,0 +1,42 @@
+"""Files cut into tasks, which a cluster's workers read by themselves: no row goes through the cluster's own kind of table."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from calibrant.frames.engines import arrow_engine
+
+if TYPE_CHECKING:
+    from calibrant.frames.sample import Drawn
+    from calibrant.frames.state import GroupState
+
+__all__ = ["file_tasks", "fold_task"]
+
+#: A task reads as many bytes, or a share of all: each sends back a state, which takes a few megabytes too.
+TASK_BYTES, MOST_TASKS = 2**24, 1024
+
+
+def file_tasks(paths: Sequence[str]) -> list[Any]:
+    """Parts of the table of these Parquet files, each a dataset that can be pickled; a file larger than a task is cut by its row groups."""
+    whole = arrow_engine.open_files(paths)
+    size = max(TASK_BYTES, sum(map(os.path.getsize, paths)) // MOST_TASKS)
+    tasks, waiting, held = [], [], 0
+    for fragment in whole.get_fragments():
+        length = os.path.getsize(fragment.path)
+        pieces = fragment.split_by_row_group() if length > size else [fragment]
+        for piece in pieces:
+            waiting.append(piece)
+            held += length / len(pieces)
+            if held >= size:
+                tasks.append(_of(waiting, whole))
+                waiting, held = [], 0
+    return [*tasks, _of(waiting, whole)] if waiting else tasks
+
+
+def fold_task(task: Any, kernel: Any) -> "Drawn | GroupState":
+    """The kernel's state of one part."""
+    return kernel.over(arrow_engine.batches(task, kernel.layout.needed))
+
+
+def _of(fragments, whole):
+    return type(whole)(fragments, whole.schema, whole.format, whole.filesystem)
