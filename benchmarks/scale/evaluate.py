@@ -4,7 +4,8 @@ python benchmarks/scale/evaluate.py --rows 1000000 10000000 100000000 --results 
 
 Rows are written to Parquet in chunks (score, predicted of 10 classes, label, slice) and removed at the end. Each case runs in a process of
 its own, so that its peak memory is its own, and in rounds, so that what else the machine does falls on all. Workers are cores (Dask: worker
-processes, Spark: tasks at once); the others are not used. Results are appended, and what is there is not run again.
+processes, Spark: tasks at once); the others are not used. Clusters are given the files, or with ``_table`` their own tables of them.
+Results are appended, and what is there is not run again.
 """
 
 import argparse
@@ -67,7 +68,9 @@ def show(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--cases", nargs="+", default=EMBEDDED, help="of sql, polars, duckdb, pyarrow, dask, spark")
+    parser.add_argument(
+        "--cases", nargs="+", default=EMBEDDED, help="of sql, polars, duckdb, pyarrow, dask, spark, dask_table, spark_table"
+    )
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "calibrant_scale")

@@ -52,13 +52,13 @@ class Watch(Thread):
 def cluster(case, workers, first):
     """The engine, with its cluster where it has one, each worker of it warmed up on one file: imports are not counted."""
     with contextlib.ExitStack() as stack:
-        if case == "dask":
+        if case.startswith("dask"):
             from distributed import Client, LocalCluster
 
             made = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
             stack.enter_context(made)
             stack.enter_context(Client(made)).run(answer, "pyarrow", first)
-        elif case == "spark":
+        elif case.startswith("spark"):
             from pyspark.sql import SparkSession
 
             os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -73,6 +73,17 @@ def cluster(case, workers, first):
         yield
 
 
+def table(engine, files):
+    """The files as the cluster's own table."""
+    if engine == "dask":
+        import dask.dataframe
+
+        return dask.dataframe.read_parquet(files)
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.getOrCreate().read.parquet(*glob(files))
+
+
 def answer(case, files):
     """n, ECE, log loss and Brier score of each slice, (slices, 4)."""
     if case == "sql":
@@ -81,7 +92,9 @@ def answer(case, files):
         return np.array(duckdb.sql(SQL.format(files=files)).fetchall(), dtype=float)[:, 1:]
     import calibrant as cb
 
-    columns = cb.evaluate(files, score="score", predicted="predicted", by="slice", n_bins=BINS, engine=case).columns()
+    engine, _, made = case.partition("_")
+    source = table(engine, files) if made else files
+    columns = cb.evaluate(source, score="score", predicted="predicted", by="slice", n_bins=BINS, engine=engine).columns()
     return np.stack([columns[name] for name in ("n", "ece", "confidence_log_loss", "confidence_brier_score")], axis=1)
 
 

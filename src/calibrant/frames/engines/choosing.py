@@ -86,6 +86,8 @@ def reading(source: Any) -> Iterator[Any]:
 
 def columns_of(source: Any, module: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
+    # Files say it by themselves, without a job of a cluster.
+    module = _module("pyarrow") if module.CLUSTER and files(source) is not None else module
     with reading(source):
         return module.kinds(opened(source, module))
 

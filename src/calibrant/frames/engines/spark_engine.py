@@ -11,7 +11,8 @@ __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_fil
 
 CLUSTER, READS = True, ("pyspark",)
 FEATURE = "engine='spark'"
-MERGING_TASKS = 4
+#: So many states the driver adds up by itself; more are added up by a few tasks first.
+FEW_TASKS, MERGING_TASKS = 16, 4
 
 
 def open_files(paths: Any) -> Any:
@@ -45,8 +46,9 @@ def fold_files(paths: Any, kernel: Any) -> Any:
             for number in batch.column(0).to_pylist():
                 yield _packed(fold_task(tasks[number], kernel))
 
-    numbers = sql.SparkSession.builder.getOrCreate().range(0, len(tasks), 1, len(tasks))
-    return _merged(numbers.mapInArrow(partial, "state binary"), kernel)
+    numbers = sql.SparkSession.builder.getOrCreate().range(0, len(tasks), 1, max(len(tasks), 1))
+    parts = numbers.mapInArrow(partial, "state binary")
+    return _merged(parts, kernel) if len(tasks) > FEW_TASKS else _added(kernel.empty(), (row.state for row in parts.collect()))
 
 
 def _merged(parts, kernel):
