@@ -125,3 +125,41 @@ def test_importing_calibrant_loads_no_optional_library():
 def test_importing_calibrant_never_loads_the_heavy_ones():
     out = _run("import calibrant\nprint([n for n in OPTIONAL if n in sys.modules and n not in ('pandas', 'pyarrow')])", block=False)
     assert out.strip() == "[]"
+
+
+def test_a_browsers_python_without_threads_processes_and_locks_does_the_main_job(tmp_path):
+    """Emscripten simulated: modules that are not there cannot be imported, and no thread starts."""
+    out = _run(
+        """
+        import threading
+        import numpy as np
+        import scipy.optimize, scipy.special, scipy.stats, sklearn.base, sklearn.isotonic, sklearn.utils
+
+        def refused(*_):
+            raise RuntimeError("can't start new thread")
+
+        sys.platform, threading.Thread.start = "emscripten", refused
+        for name in ("fcntl", "multiprocessing", "_multiprocessing", "_posixsubprocess", "resource", "termios", "grp", "pwd", "ssl"):
+            sys.modules[name] = None
+        import calibrant as cb
+        from calibrant import export, metrics
+
+        cb.set_threads(4)
+        assert cb.get_threads() == 1
+        rng = np.random.default_rng(0)
+        logits = 3.0 * rng.normal(size=(3_000, 4))
+        y = (logits / 2.0 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        for kind in (cb.AutoCalibrator, cb.StructuredMatrixScaling, cb.OneVsRest, cb.ConfidenceCalibrator):
+            cal = kind(inputs="logit")
+            Q = cal.fit(logits, y).predict_proba(logits)
+            assert metrics.log_loss(y, Q) < metrics.log_loss(y, logits, inputs="logit")
+        assert metrics.expected_calibration_error.interval(y, Q, n_resamples=20).low >= 0.0
+        found = cb.report(y[:500], Q[:500], n_resamples=20)
+        cal.save(sys.argv[1])
+        assert (cb.load(sys.argv[1]).predict_proba(logits) == Q).all()
+        assert "export function" in export.to_javascript(cal)
+        print("done")
+        """,
+        tmp_path / "model.calibrant",
+    )
+    assert out.split()[-1] == "done"

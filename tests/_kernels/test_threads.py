@@ -21,6 +21,12 @@ def test_limits_nest_and_are_restored(monkeypatch):
     assert 1 <= cb.get_threads() <= 4
 
 
+def test_a_browser_has_one_thread(monkeypatch):
+    monkeypatch.setattr("sys.platform", "emscripten")
+    with cb.threads(4):
+        assert cb.get_threads() == 1
+
+
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True])
 def test_a_bad_limit_is_refused(bad):
     with pytest.raises(ValueError, match="whole number of at least 1"):

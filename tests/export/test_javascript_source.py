@@ -11,6 +11,9 @@ import calibrant as cb
 from calibrant.export import to_javascript
 
 NODE = shutil.which("node")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 RUN = """
 import { readFileSync } from "node:fs";
@@ -32,6 +35,35 @@ def test_in_node_it_gives_what_predict_gives(cases, tmp_path):
     (tmp_path / "run.mjs").write_text(RUN)
     done = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     for case, out in zip(cases, json.loads(done.stdout), strict=True):
+        assert np.abs(np.array(out) - case.expected).max() < 1e-12, case.name
+
+
+#: A module of text, as a page would get it from a server: the policy of files keeps pages from importing what lies beside them.
+PAGE = """
+const [sources, rows, done] = arguments;
+Promise.all(sources.map((text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))))
+  .then((made) => done(made.map((each, j) => rows[j].map((row) => Array.from(each.calibrate(row))))))
+  .catch((error) => done(String(error)));
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs Chromium and its driver (make system-deps)")
+def test_in_a_browser_it_gives_what_predict_gives(cases, tmp_path):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
+        options.add_argument(flag)
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        browser.set_script_timeout(300)
+        browser.get("data:text/html,<title>calibrators</title>")
+        found = browser.execute_async_script(PAGE, [to_javascript(case.fitted) for case in cases], [case.rows.tolist() for case in cases])
+    finally:
+        browser.quit()
+    assert not isinstance(found, str), found
+    for case, out in zip(cases, found, strict=True):
         assert np.abs(np.array(out) - case.expected).max() < 1e-12, case.name
 
 

@@ -4,6 +4,7 @@ Blocks have a fixed size and their results come back in order, so sums over them
 """
 
 import os
+import sys
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ _state: dict = {"limit": None, "pool": None, "size": 0}
 def get_threads() -> int:
     """How many threads calibrant's own kernels may use.
 
-    The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number of cores available, at most 4.
+    The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number of cores available, at most 4. In a
+    browser's Python (Emscripten), where no thread can be started, always 1.
 
     Returns
     -------
@@ -35,6 +37,8 @@ def get_threads() -> int:
     >>> get_threads() >= 1
     True
     """
+    if sys.platform == "emscripten":
+        return 1
     if _state["limit"] is not None:
         return _state["limit"]
     told = os.environ.get("CALIBRANT_THREADS", "")
