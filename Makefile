@@ -54,8 +54,8 @@ test-slow: $(VENV)/.dev ## the long simulations
 
 test-export: ## exports to torch and skl2onnx, in an environment of their own
 	$(PYTHON) -m venv .venv-export
-	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0
-	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export
+	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0 mlflow skops huggingface_hub
+	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export tests/adapters
 
 lint: $(VENV)/.dev ## ruff, the direction of imports, pyright, the share of public names with types
 	$(BIN)/ruff check .

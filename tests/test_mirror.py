@@ -23,6 +23,7 @@ MIRRORED = (
     "models",
     "decisions",
     "export",
+    "adapters",
 )
 
 

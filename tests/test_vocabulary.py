@@ -17,7 +17,7 @@ from calibrant.reporting.regression.task import METRICS
 
 FACES = (
     "metrics", "maps", "signals", "scalings", "regression", "displays", "neighbors", "forecasts", "frames", "contracts", "testing",
-    "datasets", "decisions",
+    "datasets", "decisions", "export", "adapters",
 )  # fmt: skip
 GUIDE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "vocabulary.rst"
 #: A refused word where it means something else, with what it means.

@@ -18,7 +18,8 @@ PACKAGE = "calibrant"
 ORDER = (
     "_exports", "_version", "errors", "_kernels", "arrays", "labels", "groups", "rows", "predictions", "forecasts", "_support",
     "contracts", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "wrap", "metrics", "select",
-    "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "datasets", "testing", "cli",
+    "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "adapters",
+    "datasets", "testing", "cli",
 )  # fmt: skip
 
 #: Never see each other, whatever the order says.

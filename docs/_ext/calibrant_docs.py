@@ -39,6 +39,7 @@ GROUPS = {
     "Monitoring": ("monitoring",),
     "Displays": ("displays",),
     "Reports": ("compare", "reporting"),
+    "Out of Python": ("export", "adapters"),
     "Templates and files": ("contracts", "_support"),
     "Other": (),
 }
@@ -48,6 +49,7 @@ def exported():
     """(public path, name, value) of everything exported, modules left out."""
     for face, path in (
         (cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames"), (cb.contracts, "calibrant.contracts"),
+        (cb.export, "calibrant.export"), (cb.adapters, "calibrant.adapters"),
     ):  # fmt: skip
         for name in face.__all__:
             value = getattr(face, name)

@@ -1,8 +1,10 @@
+from calibrant import adapters as adapters
 from calibrant import contracts as contracts
 from calibrant import datasets as datasets
 from calibrant import decisions as decisions
 from calibrant import displays as displays
 from calibrant import errors as errors
+from calibrant import export as export
 from calibrant import forecasts as forecasts
 from calibrant import frames as frames
 from calibrant import maps as maps

@@ -1,6 +1,7 @@
 """What a fitted object says of itself, in words: by ``explain()``, and below scikit-learn's diagram in a notebook."""
 
 import html
+from collections.abc import Callable
 from typing import Any, cast
 
 from calibrant._support.estimators import NotFittedError
@@ -10,9 +11,9 @@ __all__ = ["Explained", "account", "explained"]
 
 def explained(fitted: Any) -> str | None:
     """The words of its ``explain()``; None where it has none, or is not fitted yet."""
-    explain = getattr(fitted, "explain", None)
+    explain: Callable[[], str] | None = getattr(fitted, "explain", None)
     try:
-        return explain() if callable(explain) else None
+        return None if explain is None else explain()
     except NotFittedError:
         return None
 

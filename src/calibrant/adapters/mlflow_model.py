@@ -1,0 +1,105 @@
+"""Calibrators in MLflow: by calibrant's own file, which executes nothing, or inside a scikit-learn model by skops."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calibrant._support.extras import import_extra
+from calibrant._support.saving import load
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.errors import InputError
+
+__all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]
+
+
+def trusted_types(model: Any) -> list[str]:
+    """calibrant's own classes inside a fitted model, which MLflow's skops format asks to be named.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    model : a fitted ``CalibratedClassifier``, or any scikit-learn model or pipeline that holds one
+
+    Returns
+    -------
+    Names for ``mlflow.sklearn.log_model(model, skops_trusted_types=...)``. Of others' classes none: those stay for you to judge.
+
+    Raises
+    ------
+    MissingDependencyError
+        Without skops.
+
+    See Also
+    --------
+    MlflowCalibrator : a calibrator alone, without skops.
+
+    Notes
+    -----
+    Not for a calibrator alone: its own file keeps longer than a skops file, which is for the version that wrote it.
+    """
+    skops = import_extra("skops.io", "trusted_types", "mlflow")
+    return [name for name in skops.get_untrusted_types(data=skops.dumps(model)) if name.split(".")[0] == "calibrant"]
+
+
+class MlflowCalibrator:
+    """A saved calibrator as MLflow's ``pyfunc`` serves it.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    path : a file of ``calibrator.save``
+
+    See Also
+    --------
+    trusted_types : a model with its calibrator, in one.
+
+    Notes
+    -----
+    MLflow makes it by itself, for a model that was saved so::
+
+        calibrator.save("calibrator.calibrant")
+        mlflow.pyfunc.log_model(
+            name="calibrator", data_path="calibrator.calibrant", loader_module="calibrant.adapters.mlflow_model",
+            pip_requirements=["calibrant"],
+        )
+
+    Not for calibrators that ask for features or groups at prediction.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.calibrator: Any = load(path)
+        tags = self.calibrator.tags
+        if getattr(tags, "uses_features", False) or getattr(tags, "uses_groups", False):
+            raise InputError(
+                f"path must hold a calibrator of predictions alone; {type(self.calibrator).__name__} asks for features or groups; "
+                "log the model that holds it with trusted_types(model)."
+            )
+
+    def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> np.ndarray:
+        """Calibrated probabilities (n, K), or the calibrated mean and std (n, 2).
+
+        Parameters
+        ----------
+        model_input : (n, K) or (n, 1) table or array of probabilities or logits; (n, 2), mean and std, for a regression calibrator
+        params : not used
+
+        Raises
+        ------
+        InputError
+            When the input cannot be read.
+        """
+        values = np.asarray(model_input, dtype=np.float64)
+        if isinstance(self.calibrator, RegressionCalibrator):
+            if values.ndim != 2 or values.shape[1] != 2:
+                raise InputError(f"model_input must have two columns, mean and std; got shape {values.shape}.")
+            forecast = self.calibrator.predict(values[:, 0], values[:, 1])
+            return np.column_stack([forecast.mean, forecast.std])
+        return self.calibrator.predict_proba(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values)
+
+
+def _load_pyfunc(path: str) -> MlflowCalibrator:
+    """MLflow calls it by this name."""
+    return MlflowCalibrator(path)

@@ -1,0 +1,68 @@
+"""A report as a model card: numbers that a hub reads, and the tables that people read."""
+
+import json
+from typing import Any
+
+from calibrant.reporting.report import Report
+
+__all__ = ["model_card"]
+
+TASKS = {"classification": "tabular-classification", "regression": "tabular-regression"}
+
+
+def model_card(report: Report, *, model: str, dataset: str, task: str | None = None) -> str:
+    """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the tables as Markdown.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    report : what :func:`calibrant.report` made
+    model, dataset : names that people read
+    task : str, optional
+        The hub's name of the task, such as "text-classification"; by default that of a table.
+
+    Returns
+    -------
+    str
+        The text of a README.md, or of a section of one. The metadata has the metrics after calibration, or before it where nothing was
+        calibrated; what could not be measured is left out.
+
+    See Also
+    --------
+    report : makes what it reads; ``.to_markdown()`` are the tables alone.
+
+    Notes
+    -----
+    Use it where a model is published. Not in place of a description of the data: a calibration holds for rows like those measured.
+    Format: Hugging Face's model card specification, key ``model-index``.
+
+    Examples
+    --------
+    >>> from calibrant import report
+    >>> found = report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2)
+    >>> print(model_card(found, model="triage", dataset="ward 7")[:40])
+    ---
+    model-index:
+    - name: "triage"
+      results
+    """
+    summary = report.to_dict()
+    # A string of JSON is one of YAML.
+    lines = [
+        "---", "model-index:", f"- name: {json.dumps(model)}", "  results:", "  - task:",
+        f"      type: {json.dumps(task or TASKS[summary['task']])}", "    dataset:", f"      name: {json.dumps(dataset)}",
+        f"      type: {json.dumps(dataset)}", "    metrics:", *(line for row in summary["metrics"] for line in _metric(row)), "---",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n\n" + report.to_markdown()
+
+
+def _metric(row: dict[str, Any]) -> list[str]:
+    measured = row["after"] or row["before"]
+    if measured is None or measured["value"] is None:
+        return []
+    name = f"{row['name']} ({row['output']})" if row.get("output") else row["name"]
+    said = [f"    - type: {row['key']}", f"      name: {json.dumps(name)}", f"      value: {json.dumps(measured['value'])}"]
+    if measured["low"] is not None:
+        said.append(f"      args: {{low: {json.dumps(measured['low'])}, high: {json.dumps(measured['high'])}}}")
+    return said
