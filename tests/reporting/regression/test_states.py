@@ -62,7 +62,7 @@ def test_the_report_reads_the_whole_at_once(record):
     """So the numbers of a report are those of its record to the bit."""
     found = curves(ForecastSeen.of([record], (10,)), n_bins=10)
     assert found.reliability.to_dict() == metrics.rmse_rmv_curve.of(record).to_dict()
-    assert found.intervals.to_dict() == metrics.interval_curve.of(record).to_dict()
+    assert found.intervals.to_dict() == metrics.interval_curve.of(record, simultaneous=True).to_dict()
     assert found.pit.to_dict() == metrics.pit_histogram.of(record).to_dict()
     assert [one.seen for one in found.coverage] == [
         metrics.interval_coverage.with_options(level=one.claimed).of(record) for one in found.coverage
