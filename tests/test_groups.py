@@ -1,10 +1,11 @@
 """Groups of rows: labels of any kind become names and numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.groups import read_groups
+from calibrant.groups import group_columns, numbers_of, read_groups
 from calibrant.predictions import read
 
 
@@ -79,3 +80,31 @@ def test_many_rows_of_a_simple_kind_take_no_loop():
 def test_what_cannot_be_grouped(groups, message):
     with pytest.raises(InputError, match=message):
         grouped(groups, 3)
+
+
+@pytest.mark.parametrize(
+    ("column", "numbers"),
+    [
+        (np.array([1, 2]), [1.0, 2.0]),
+        (pd.array([1, pd.NA], dtype="Int64").to_numpy(dtype=object), [1.0, np.nan]),
+        (np.array([0.5, None, np.float32(2.0)], dtype=object), [0.5, np.nan, 2.0]),
+        (np.array([1, True], dtype=object), None),
+        (np.array([True, False]), None),
+        (np.array(["1", "2"]), None),
+        (np.array([1.0, "a"], dtype=object), None),
+    ],
+)
+def test_numbers_of_a_column(column, numbers):
+    found = numbers_of(column)
+    assert found is None if numbers is None else np.array_equal(found, numbers, equal_nan=True)
+
+
+def test_a_mapping_keeps_its_names_through_a_record():
+    record = read([0.1, 0.2, 0.3], groups={"a": ["x", None, "y"], "b": [1.5, 2.5, 3.5]}, sample_weight=[1, 0, 1])
+    assert record.groups.columns == ["a", "b"]
+    assert record.groups.shape == (2, 2)
+    assert [column.tolist() for _, column in group_columns(record.groups)] == [["x", "y"], [1.5, 3.5]]
+    assert record.groups[["b"]].columns == ["b"]
+    assert record.take([1]).groups.to_numpy().tolist() == [["y", 3.5]]
+    with pytest.raises(InputError, match="columns of one length"):
+        read([0.1, 0.2], groups={"a": ["x", "y"], "b": [1]})

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.arrays import column_names, plain_array
+from calibrant.arrays import column_names, plain_array, rows_named
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 
-__all__ = ["Groups", "clustered", "coded", "group_columns", "label_columns", "n_clusters", "read_clusters", "read_groups"]
+__all__ = [
+    "Groups", "NamedColumns", "clustered", "coded", "group_columns", "groups_given", "label_columns", "n_clusters", "numbers_of",
+    "read_clusters", "read_groups",
+]  # fmt: skip
 
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
@@ -40,6 +43,46 @@ class Groups:
         plain = [_text(name) for name in self.names.tolist()]
         count = Counter(plain)
         return [text if count[text] == 1 else repr(name) for text, name in zip(plain, self.names.tolist(), strict=True)]
+
+
+class NamedColumns:
+    """Columns of groups by name, as a mapping gives them: what a record holds where there is no library of frames.
+
+    Attributes
+    ----------
+    columns : list of the names.
+    shape : (n, c)
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._held: dict[str, np.ndarray] = {str(name): _labels(values, "groups") for name, values in given.items()}
+        shapes = {column.shape for column in self._held.values()}
+        if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+            raise InputError(f"groups must have columns of one length; got shapes {sorted(shapes)}; give each row one label a column.")
+        self.columns: list[str] = list(self._held)
+        self.shape: tuple[int, int] = (*shapes.pop(), len(self.columns))
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column by its name; some columns by a list of theirs; or the rows at positions, (m,)."""
+        if isinstance(key, str):
+            return self._held[key]
+        if isinstance(key, list):
+            return NamedColumns({name: self._held[name] for name in key})
+        return NamedColumns({name: column[key] for name, column in self._held.items()})
+
+    def to_numpy(self) -> np.ndarray:
+        """(n, c) labels."""
+        return np.column_stack([column.astype(object) for column in self._held.values()])
+
+
+def groups_given(groups: Any, n_rows: int) -> Any:
+    """Groups as a record keeps them: untouched, once there is one row of them for each; of lists and mappings what keeps each label."""
+    if isinstance(groups, Mapping):
+        groups = NamedColumns(groups)
+    if isinstance(groups, list | tuple):
+        rows = bool(groups) and all(isinstance(row, list) for row in groups)
+        groups = np.array(groups, dtype=object) if rows else label_array(groups, "groups")
+    return rows_named(groups, "groups", n_rows)
 
 
 def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
@@ -164,6 +207,18 @@ def coded(labels: np.ndarray, name: str = "groups") -> Groups:
     place = np.empty(len(found), dtype=np.intp)
     place[order] = np.arange(len(found))
     return Groups(array_of([found[i] for i in order]), place[index])
+
+
+def numbers_of(column: np.ndarray) -> np.ndarray | None:
+    """(n,) float64 of a column of labels that are all numbers, NaN where one is missing; None for any other, booleans among them."""
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    if column.dtype.kind != "O":
+        return None
+    values = [None if is_missing(v) else v for v in column.tolist()]
+    if not all(v is None or (isinstance(v, int | float | np.number) and not isinstance(v, bool)) for v in values):
+        return None
+    return np.array([np.nan if v is None else float(v) for v in values])
 
 
 def _identity(label):

@@ -75,12 +75,12 @@ def test_a_group_of_few_rows_says_how_many_it_needs():
 
 def test_groups_are_asked_for_where_they_are_used_and_known():
     cal = cb.MondrianIntervals(by="groups")
-    with pytest.raises(InputError, match="groups are needed"):
+    with pytest.raises(InputError, match="MondrianIntervals needs groups="):
         cal.fit(np.zeros(4), np.ones(4), std=np.ones(4))
     cal.fit(np.zeros(4), np.ones(4), std=np.ones(4), groups=list("aabb"))
     with pytest.raises(InputError, match=r"among those of fit; got \['c'\]"):
         cal.predict([0.0], [1.0], groups=["c"])
-    with pytest.raises(InputError, match="groups are not used"):
+    with pytest.raises(InputError, match="MondrianIntervals does not use groups"):
         cb.MondrianIntervals().fit(np.zeros(4), np.ones(4), std=np.ones(4), groups=list("aabb"))
     with pytest.raises(InputError, match="intervals must be ConformalIntervals"):
         cb.MondrianIntervals(cb.StdScaling()).fit(np.zeros(4), np.ones(4), std=np.ones(4))

@@ -128,3 +128,14 @@ def test_groups_are_needed_and_options_checked():
         GroupCalibrator(depth=0).fit(p, y, groups=groups)
     with pytest.raises(InputError, match="TemperatureScaling does not use groups"):
         cb.TemperatureScaling().fit(p, y, groups=groups)
+
+
+def test_columns_of_a_mapping_are_known_by_their_names():
+    p, y, groups, _ = problem(2000, (4, 3), 0.8, 1)
+    named = {"a": groups[:, 0], "b": groups[:, 1]}
+    cal = GroupCalibrator().fit(p, y, groups=named)
+    assert cal.group_names_ == ["a", "b"]
+    expected = GroupCalibrator().fit(p, y, groups=groups).predict_proba(p, groups=groups)
+    np.testing.assert_array_equal(cal.predict_proba(p, groups={"b": groups[:, 1], "a": groups[:, 0]}), expected)
+    with pytest.raises(InputError, match=r"\['b'\] are not there"):
+        cal.predict_proba(p, groups={"a": groups[:, 0]})

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names
 from calibrant.errors import InputError
-from calibrant.groups import coded, group_columns
+from calibrant.groups import coded, group_columns, numbers_of
 from calibrant.labels import array_of, is_missing, label_key
 
 __all__ = ["GroupLevels"]
@@ -83,7 +83,7 @@ class GroupLevels(Saved):
             found = coded(column, "groups")
             place = {level: i for i, level in enumerate(levels)}
             return np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)[found.index]
-        values = column.astype(np.float64) if column.dtype.kind in "iu" else _numbers(column)
+        values = numbers_of(column)
         if values is None:
             raise InputError(f"the column {self.names[j]} of groups held numbers in the fit; got other values; pass numbers.")
         out = np.searchsorted(edges, values)
@@ -116,7 +116,7 @@ def _key(label):
 
 def _edges(column, weight, n_bins):
     """Quantiles of a column of numbers that are not whole; None for any other."""
-    values = _numbers(column)
+    values = numbers_of(column)
     if values is None:
         return None
     known = ~np.isnan(values)
@@ -128,17 +128,6 @@ def _edges(column, weight, n_bins):
     at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
     edges = np.unique(values[at])
     return edges[edges < values[-1]]
-
-
-def _numbers(column):
-    """(n,) float64 of a column that holds numbers, NaN for what is missing; None for any other."""
-    if column.dtype.kind == "f":
-        return column.astype(np.float64)
-    if column.dtype.kind != "O" or not all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in column.tolist() if not is_missing(v)
-    ):
-        return None
-    return np.array([np.nan if is_missing(v) else float(v) for v in column.tolist()])
 
 
 def _parts(edges):

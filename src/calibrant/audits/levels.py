@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups
 from calibrant._kernels.memberships import membership
-from calibrant.groups import coded
+from calibrant.groups import coded, numbers_of
 
 __all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family"]
 
@@ -66,14 +66,9 @@ def _column(name: str, labels: np.ndarray, n_bins: int, weight: np.ndarray, fram
 
 def _numbers(labels: np.ndarray, frame: bool) -> np.ndarray | None:
     """The column as numbers to be cut, NaN where missing; None where its values are names. Whole numbers without a column are names."""
-    if labels.dtype.kind == "O":
-        present = [v for v in labels.tolist() if v is not None and v == v]
-        if not present or not all(isinstance(v, float | int) and not isinstance(v, bool) for v in present):
-            return None
-        labels = np.array([float("nan") if v is None or v != v else float(v) for v in labels.tolist()])
-    if labels.dtype.kind not in ("iuf" if frame else "f"):
+    numbers = numbers_of(labels) if frame or labels.dtype.kind not in "iu" else None
+    if numbers is None:
         return None
-    numbers = labels.astype(np.float64)
     values = np.unique(numbers[~np.isnan(numbers)])
     whole = not frame and bool((values == np.rint(values)).all())
     return None if whole or len(values) <= MOST_VALUES else numbers

@@ -11,6 +11,7 @@ from calibrant._support.estimators import BaseEstimator, NotFittedError
 from calibrant._support.explained import Explained
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.arrays import column_names
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.symbolic import SymbolicRecord, symbolic
@@ -44,6 +45,8 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     """
 
     tags: ClassVar[Tags] = Tags()
+    #: Names of the columns of groups, where those of the fit had names.
+    group_names_: list[str] | None = None
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.inputs: Inputs = inputs
@@ -138,6 +141,9 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
             raise InputError("y must be the true labels, one a row; got None.")
         if tags.binary_only and record.n_classes != 2:
             raise InputError(f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}()).")
+        if tags.uses_groups or tags.may_use_groups:
+            names = None if record.groups is None else column_names(record.groups, "groups")
+            self.group_names_ = None if names is None else [str(name) for name in names]
         self.classes_: np.ndarray = record.classes
         self.status_: str = "exact"
 

@@ -11,6 +11,7 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.explained import Explained
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
+from calibrant.arrays import column_names
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.tags import Tags
@@ -45,6 +46,8 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     output_names_: list[str] | None = None
     #: Calibration rows, by weight; older files do not say.
     n_rows_: float | None = None
+    #: Names of the columns of groups, where those of the fit had names.
+    group_names_: list[str] | None = None
 
     @classmethod
     def _examples(cls) -> list["RegressionCalibrator"]:
@@ -58,7 +61,8 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast: ...
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        groups: Any = None,
     ) -> Self:  # fmt: skip
         """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
 
@@ -74,6 +78,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         std : as the means, optional
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
+        groups : (n,) labels, (n, c) of them, or a frame of n rows, for calibrators that use them.
 
         Returns
         -------
@@ -84,23 +89,37 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         InputError
             For three positional arguments, which were (mean, std, y) once: nobody's outcomes are taken for standard deviations.
         """
-        return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight))
+        return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight, groups))
 
-    @staticmethod
-    def _read_to_fit(forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any) -> ForecastRecord:
+    def _read_to_fit(
+        self, forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any, groups: Any = None
+    ) -> ForecastRecord:  # fmt: skip
         """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the rows."""
+        self._refuse_unused(groups)
         if more:
             raise InputError(
                 f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
                 "pass the standard deviations by name, std=."
             )
-        return read_forecast(forecast, std, y, sample_weight=sample_weight)
+        return read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups)
+
+    def _refuse_unused(self, groups: Any) -> None:
+        if groups is not None and not (self.tags.uses_groups or self.tags.may_use_groups):
+            raise InputError(f"{type(self).__name__} does not use groups; leave them out.")
+
+    def _require_given(self, record: ForecastRecord) -> None:
+        if self.tags.uses_groups and record.groups is None:
+            raise InputError(f"{type(self).__name__} needs groups=, the groups of the rows; got None.")
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
         if record.y is None:
             raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
         self._check()
+        self._require_given(record)
+        if self.tags.uses_groups or self.tags.may_use_groups:
+            names = None if record.groups is None else column_names(record.groups, "groups")
+            self.group_names_ = None if names is None else [str(name) for name in names]
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
         self.output_names_ = record.names if record.several else None
         self.n_rows_ = float(record.weights.sum())
@@ -113,19 +132,23 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def _check(self) -> None:
         """Options that cannot work raise InputError here."""
 
-    def predict(self, forecast: Any, std: ArrayLike | None = None) -> Forecast:
+    def predict(self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None) -> Forecast:
         """The calibrated predictive distributions: ``predict(forecast)``, or ``predict(mean, std)`` for normal forecasts.
+
+        ``groups`` are the groups of the rows, for calibrators that use them.
 
         Returns
         -------
         Forecast
             With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and ``sample(n, random_state)``.
         """
-        return self.predict_record(read_forecast(forecast, std))
+        self._refuse_unused(groups)
+        return self.predict_record(read_forecast(forecast, std, groups=groups))
 
     def predict_record(self, record: ForecastRecord) -> Forecast:
         """``predict`` for the forecasts of a record that has been read already."""
         require_fitted(self, "n_outputs_")
+        self._require_given(record)
         forecast = record.forecast
         if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
             fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"

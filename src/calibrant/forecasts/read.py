@@ -14,7 +14,8 @@ from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
 from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
 from calibrant.forecasts.parts import gather
-from calibrant.groups import Groups
+from calibrant.groups import groups_given
+from calibrant.rows import take_rows
 
 __all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
@@ -33,7 +34,7 @@ class ForecastRecord:
     kept : (n given,) mask of the rows kept, or None.
     names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
     cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not rows; or None.
-    group : which group each row is of, for methods that keep a promise in each of them; or None.
+    groups : (n,) labels, or a frame of n rows, as given, for methods that look at each group; or None.
     """
 
     forecast: Forecast
@@ -42,7 +43,7 @@ class ForecastRecord:
     kept: np.ndarray | None = field(default=None, repr=False)
     names: list[str] | None = field(default=None, repr=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
-    group: Groups | None = field(default=None, repr=False)
+    groups: Any = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
 
@@ -106,11 +107,11 @@ class ForecastRecord:
 
     def take(self, rows: Any) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""
-        y, weight, cluster, group = self.y, self.weight, self.cluster, self.group
+        y, weight, cluster = self.y, self.weight, self.cluster
         return replace(
             self, forecast=self.forecast.take(rows), kept=None, y=None if y is None else y[rows],
             weight=None if weight is None else weight[rows], cluster=None if cluster is None else cluster[rows],
-            group=None if group is None else replace(group, index=group.index[rows]),
+            groups=None if self.groups is None else take_rows(self.groups, np.arange(len(self))[rows]),
         )  # fmt: skip
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":
@@ -181,7 +182,7 @@ def as_forecast(forecast: Any, std: ArrayLike | None = None) -> Forecast:
 
 
 def read_forecast(
-    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, groups: Any = None
 ) -> ForecastRecord:
     """Check a forecast (and outcomes) and return them as a :class:`ForecastRecord`.
 
@@ -192,6 +193,7 @@ def read_forecast(
     y : (n,) or (n, d) outcomes, optional
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 means no row.
+    groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
 
     Raises
     ------
@@ -217,5 +219,5 @@ def read_forecast(
                 "check that both come from the same rows, in the order: (mean, y, std=std) in fit, (y, mean, std) in metrics."
             )
     weight, kept = weights(sample_weight, len(forecast))
-    record = ForecastRecord(forecast, y, weight, names=names)
+    record = ForecastRecord(forecast, y, weight, names=names, groups=groups_given(groups, len(forecast)))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)

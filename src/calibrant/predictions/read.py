@@ -3,7 +3,6 @@
 Everything public that takes classification predictions reads them here, once; code below trusts the record.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -13,7 +12,8 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
-from calibrant.labels import class_array, encode_labels, is_indicator, label_array, label_key, places
+from calibrant.groups import groups_given
+from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
 from calibrant.predictions.record import Inputs, Predictions
 from calibrant.predictions.values import check_values as refuse_values
 
@@ -87,21 +87,10 @@ def read(
         labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
     record = Predictions(
         values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
-        X=rows_named(X, "X", len(values)), groups=_groups(groups, len(values)), resolution=epsilon, checked=checked,
+        X=rows_named(X, "X", len(values)), groups=groups_given(groups, len(values)), resolution=epsilon, checked=checked,
     )  # fmt: skip
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
-
-
-def _groups(groups, n_rows):
-    """Groups untouched; of lists an array that keeps each label as it is."""
-    if isinstance(groups, Mapping):
-        columns = [label_array(list(column), "groups").tolist() for column in groups.values()]
-        groups = np.array(list(zip(*columns, strict=True)), dtype=object)
-    if isinstance(groups, list | tuple):
-        rows = bool(groups) and all(isinstance(row, list) for row in groups)
-        groups = np.array(groups, dtype=object) if rows else label_array(groups, "groups")
-    return rows_named(groups, "groups", n_rows)
 
 
 def _dimensions(values):

@@ -15,7 +15,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
-from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered, read_groups
 from calibrant.regression.conformal import ConformalIntervals
 
@@ -81,7 +81,6 @@ class MondrianIntervals(RegressionCalibrator):
     [1.5, 6.3]
     """
 
-    tags: ClassVar[Tags] = Tags(output="distribution", label="Mondrian conformal intervals")
     learns: ClassVar[tuple[str, ...]] = ("edges_", "intervals_")
     edges_: Any
     intervals_: Any
@@ -94,6 +93,11 @@ class MondrianIntervals(RegressionCalibrator):
         self.by: Literal["std", "groups"] = by
         self.n_bins: int = n_bins
         self.least_rows: int = least_rows
+
+    @property
+    def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """By groups it cannot do without them."""
+        return Tags(output="distribution", label="Mondrian conformal intervals", uses_groups=self.by == "groups")
 
     @classmethod
     def _examples(cls):
@@ -132,34 +136,12 @@ class MondrianIntervals(RegressionCalibrator):
         -------
         self
         """
-        record = clustered(self._read_to_fit(forecast, y, more, std, sample_weight), cluster)
-        return self.fit_record(record if groups is None else replace(record, group=read_groups(groups, record)))
+        return self.fit_record(clustered(self._read_to_fit(forecast, y, more, std, sample_weight, groups), cluster))
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already, and carries its groups."""
-        self._require_groups(record)
-        self.groups_ = None if record.group is None or self.by == "std" else record.group.names.tolist()
+        self.groups_ = None if record.groups is None or self.by == "std" else read_groups(record.groups, record).names.tolist()
         return super().fit_record(record)
-
-    def predict(self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None) -> Forecast:
-        """The forecasts with intervals of each row's bin, or group: ``predict(forecast)``, or ``predict(mean, std)``.
-
-        Parameters
-        ----------
-        forecast, std : as in fit
-        groups : labels of the rows, for ``by="groups"``
-
-        Returns
-        -------
-        Forecast
-        """
-        record = read_forecast(forecast, std)
-        return self.predict_record(record if groups is None else replace(record, group=read_groups(groups, record)))
-
-    def _require_groups(self, record):
-        if (record.group is None) == (self.by == "groups"):
-            said = "needed" if self.by == "groups" else "not used"
-            raise InputError(f'groups are {said} with by="{self.by}"; pass groups= to fit and predict of by="groups", and of it alone.')
 
     def _fit_output(self, record):
         template = ConformalIntervals() if self.intervals is None else self.intervals
@@ -190,16 +172,12 @@ class MondrianIntervals(RegressionCalibrator):
         if self.groups_ is None:
             return np.searchsorted(edges, record.std, side="left")
         known = dict(zip(self.groups_, range(len(self.groups_)), strict=True))
-        names = record.group.names.tolist()
+        groups = read_groups(record.groups, record)
+        names = groups.names.tolist()
         strange = [name for name in names if name not in known]
         if strange:
             raise InputError(f"groups must be among those of fit; got {strange[:3]!r}; intervals of another group have no scores.")
-        return np.array([known[name] for name in names])[record.group.index]
-
-    def predict_record(self, record: ForecastRecord) -> Forecast:
-        """``predict`` for the forecasts of a record that has been read already, and carries its groups."""
-        self._require_groups(record)
-        return super().predict_record(record)
+        return np.array([known[name] for name in names])[groups.index]
 
     def _predict_rows(self, record, edges, intervals):
         index = self._index(record, np.asarray(edges))

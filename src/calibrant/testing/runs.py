@@ -50,12 +50,15 @@ class Handling:
 
 
 def _of_classes(part, data):
+    held = _of_features(part, data)
+    return held | {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)} if part.tags.uses_groups else held
+
+
+def _of_features(part, data):
     logit, tags = part.inputs == "logit", part.tags
     held = {"P": data.logits if logit else data.P, "y": data.y, "P_test": data.logits_test if logit else data.P_test}
     if tags.uses_features:
         held |= {"X": data.X, "X_test": data.X_test}
-    if getattr(tags, "uses_groups", False):
-        held |= {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)}
     if tags.needs_reference:
         held |= {"X_train": data.reference[0], "y_train": data.reference[1]}
     return held
@@ -66,9 +69,16 @@ def _groups_of(X):
     return np.column_stack([(X[:, 0] > 0.0).astype(np.float64), X[:, 1]])
 
 
+def _groups_of_rows(n):
+    """(n,) groups, each of many rows."""
+    return np.arange(n) % 3
+
+
 def _of_forecasts(part, data):
     held = dict(zip(("forecast", "std"), as_arguments(data.forecast), strict=False))
     held |= dict(zip(("forecast_test", "std_test"), as_arguments(data.test), strict=False))
+    if part.tags.uses_groups:
+        held |= {"groups": _groups_of_rows(len(data.y)), "groups_test": _groups_of_rows(len(data.y_test))}
     return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
 
 
@@ -129,7 +139,7 @@ HANDLINGS: dict[type, Handling] = {
         lambda part, data: {"score": data.score, "correct": data.correct, "score_test": data.test},
         _valid_outcomes, {np.float32: 1e-9, np.float16: 1e-9}, alone=1e-12,
     ),
-    Signal: Handling("signal", ("score",), lambda part: problems(), _of_classes, _valid_scores, {np.float32: 1e-3}),
+    Signal: Handling("signal", ("score",), lambda part: problems(), _of_features, _valid_scores, {np.float32: 1e-3}),
     RegressionCalibrator: Handling(
         "regression calibrator", ("predict",), lambda part: forecast_problems(), _of_forecasts, _valid_forecast, {np.float32: 0.0},
         relative=True,
