@@ -1,12 +1,13 @@
 """``calibrant apply``: calibrate new predictions."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 
 from calibrant._support.files import replacing
-from calibrant.cli.choosing import arranged, fitting, saved
+from calibrant.cli.choosing import arranged, fitting, groups_used, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.reading import column_order, read_file
@@ -14,7 +15,7 @@ from calibrant.cli.rules import RULES, rule_columns
 from calibrant.cli.sources import KINDS
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
-from calibrant.forecasts.read import ForecastRecord
+from calibrant.forecasts.read import read_forecast
 
 __all__ = ["apply"]
 
@@ -35,7 +36,8 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     probability that the model's own label is right. Logits become probabilities. Of one column named by --risk the calibrated risk
     takes its place; where --inputs says that it holds something else, it stays, and the risk is a column `risk`. Of forecasts, mean and
     std (or quantiles) are calibrated in place, and the ends of intervals added as `low_0.9`, `high_0.9`. Other columns stay as they are:
-    where FILE has one that would be added, name those added by --suffix. A rule of `calibrant decide` changes nothing and adds
+    where FILE has one that would be added, name those added by --suffix. A calibrator by group reads its columns of groups from FILE, by
+    the names of its fit. A rule of `calibrant decide` changes nothing and adds
     `accept`, whether the answer is accepted.
 
     \b
@@ -57,11 +59,13 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     if rule:
         made, renamed, replaced, count = rule_columns(fitted, data), {}, [], len(data.values)
     elif isinstance(data, ForecastFile):
-        made, renamed = calibrated_columns(data, fitted.predict_record(ForecastRecord(data.forecast, names=data.outputs)), levels), {}
+        record = replace(read_forecast(data.forecast, groups=groups_used(fitted, data)), names=data.outputs)
+        made, renamed = calibrated_columns(data, fitted.predict_record(record), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
         one = columns.risk or columns.inputs
-        made, renamed, count = _of_risk(data, fitted, columns.inputs) if one else _of_classes(data, fitted)
+        groups = None if data.inputs == "score" else groups_used(fitted, data)
+        made, renamed, count = _of_risk(data, fitted, columns.inputs, groups) if one else _of_classes(data, fitted, groups)
         replaced = data.names
     made, renamed = _added(made, renamed, replaced, data.source, suffix)
     with replacing(output, overwrite=force) as temporary:
@@ -81,18 +85,18 @@ def _added(made, renamed, replaced, source, suffix):
     return {new[name]: values for name, values in made.items()}, {old: new[name] for old, name in renamed.items()}
 
 
-def _of_risk(data, fitted, inputs):
+def _of_risk(data, fitted, inputs, groups):
     """The same of one column of risks, in place; of other scores the risk is a column of its own, and they stay."""
-    risk = fitted.predict(data.values) if data.inputs == "score" else fitted.predict_proba(arranged(data, fitted)["P"])[:, 1]
+    risk = fitted.predict(data.values) if data.inputs == "score" else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
     if data.source.kind == "npy":
         return {"values": risk}, {}, len(risk)
     return {data.names[0] if inputs in (None, "probability") else "risk": risk}, {}, len(risk)
 
 
-def _of_classes(data, fitted):
+def _of_classes(data, fitted, groups):
     """Columns by name, which of the file's names they replace, and the number of rows."""
     values = arranged(data, fitted)["P"]
-    Q, confidence = fitted.predict_proba(values), fitted.predict_confidence(values)
+    Q, confidence = fitted.predict_proba(values, groups=groups), fitted.predict_confidence(values, groups=groups)
     Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
     if data.source.kind == "npy":
         return {"values": Q}, {}, len(Q)

@@ -10,7 +10,7 @@ import click
 import calibrant
 from calibrant.cli.event import refuse_target
 from calibrant.cli.methods import RENAMED, make, methods, regression_methods
-from calibrant.cli.reading import PredictionFile, column_order
+from calibrant.cli.reading import PredictionFile, column_order, columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
@@ -22,7 +22,9 @@ from calibrant.folds.model_outputs import is_fitted
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
-__all__ = ["arranged", "chosen", "fitting", "fold_progress", "method_options", "of_scores", "reported", "saved", "target_option"]
+__all__ = [
+    "arranged", "chosen", "fitting", "fold_progress", "groups_used", "method_options", "of_scores", "reported", "saved", "target_option",
+]  # fmt: skip
 
 N_SPLITS = 5
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
@@ -43,8 +45,8 @@ class _MethodType(click.ParamType):
         if value in RENAMED:
             click.echo(f"Warning: --method {value} is called {RENAMED[value]} now; use that name.", err=True)
             return RENAMED[value]
-        if value not in methods() and value not in regression_methods():
-            known = f"{', '.join(methods())}; for forecasts: {', '.join(regression_methods())}"
+        if value not in methods(groups=True) and value not in regression_methods():
+            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods())}"
             self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
         return value
 
@@ -66,7 +68,7 @@ class _SavedType(click.Path):
 
     def convert(self, value, param, ctx):
         """The path, checked."""
-        if value in (*RENAMED, *methods(), *regression_methods()) and not Path(value).exists():
+        if value in (*RENAMED, *methods(groups=True), *regression_methods()) and not Path(value).exists():
             self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
         return super().convert(value, param, ctx)
 
@@ -117,19 +119,35 @@ def fitting(calibrator: Any, data: PredictionFile) -> Any:
 
 
 def chosen(
-    method: str | None, loaded: Calibrator | None, data: PredictionFile, default: type[Any] | None = None, target: Any = None
-) -> Calibrator:
+    method: str | None, loaded: Calibrator | None, data: PredictionFile, default: type[Any] | None = None, target: Any = None,
+    groups: Any = None,
+) -> Calibrator:  # fmt: skip
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
     named, _, words = TASKS[data.task]
     refuse_target(data, target)
-    if method is not None and method not in named():
-        raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {', '.join(named())}")
+    if groups is None and method in set(named(groups=True)) - set(named()):
+        raise click.UsageError(f"--method {method} needs --groups A,B, the columns of groups, of a command that has it: fit or report.")
+    if method is not None and method not in named(groups=True):
+        known = ", ".join(named(groups=True))
+        raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {known}")
     fitting(loaded, data)
     if loaded is not None:
         return loaded
     if method is not None:
         return make(method, data.task, "answer" if target == "answer" else "classes")
     return resolve(None if default is None else default(), data.task)
+
+
+def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
+    """The columns of groups that a fitted calibrator uses, by the names that they had in its fit; None where it uses none."""
+    if not getattr(calibrator.tags, "uses_groups", False):
+        return None
+    if calibrator.group_names_ is None:
+        raise InputError(
+            f"the saved {type(calibrator).__name__} uses groups whose columns had no names in its fit; fit it with `calibrant fit --groups "
+            "A,B`, or on a frame."
+        )
+    return columns_of(data, calibrator.group_names_)
 
 
 def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> tuple[Calibrator, Any] | None:
@@ -147,6 +165,8 @@ def reported(
 ) -> "Report":  # fmt: skip
     """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
+    if options.get("groups") is None and is_fitted(calibrator):
+        options["groups"] = groups_used(calibrator, data)
     if data.task == "regression":
         return calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
     return calibrant.report(data.labels, **arranged(data, calibrator), **options)

@@ -3,12 +3,19 @@
 import codecs
 import csv
 import io
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from calibrant.errors import InputError
 
-__all__ = ["decoded", "rows_of"]
+__all__ = ["decoded", "rows_of", "typed"]
+
+#: A number as people write one; 007 and 1_000 are names.
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 #: The longer marks first, as UTF-32 begins like UTF-16.
 MARKS = (
@@ -34,6 +41,25 @@ def decoded(data: bytes, path: Path) -> tuple[str, str]:
         seen, name = _seen(data)
         raise InputError(f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with iconv -f {name} -t UTF-8.")
     return text, encoding
+
+
+def typed(texts: Iterable[str]) -> np.ndarray:
+    """Each text by itself, so that a column means the same in every file: a number, None where there is nothing, else as it is.
+
+    Examples
+    --------
+    >>> typed(["2", "0.5", "", "007", "a"]).tolist()
+    [2, 0.5, None, '007', 'a']
+    """
+    values = [_value(text.strip()) for text in texts]
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _value(text):
+    found = NUMBER.fullmatch(text)
+    if found is None:
+        return text or None
+    return int(text) if found[2] is None and found[3] is None else float(text)
 
 
 def _seen(data):

@@ -8,8 +8,8 @@ import click
 
 from calibrant.cli.choosing import chosen, method_option
 from calibrant.cli.event import QUESTIONS, viewed
-from calibrant.cli.options import FILE, Columns, column_options, force_option, output_option, refuse_existing
-from calibrant.cli.reading import read_file
+from calibrant.cli.options import FILE, Columns, column_options, force_option, groups_option, output_option, refuse_existing
+from calibrant.cli.reading import columns_of, read_file
 from calibrant.cli.scores import fit_scores
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
@@ -25,9 +25,10 @@ __all__ = ["fit"]
 @click.argument("file", type=FILE)
 @output_option("model.calibrant", "Where to save the calibrator.")
 @method_option("Calibrator (default: the automatic choice); a wrong name lists all.", "What a map named by --method is fitted to")
+@groups_option("Columns of groups, each set right as far as its rows say; the saved calibrator then reads them by name.")
 @column_options()
 @force_option
-def fit(file: Path, output: Path, method: str | None, target: Any, columns: Columns, force: bool) -> None:
+def fit(file: Path, output: Path, method: str | None, target: Any, groups: str | None, columns: Columns, force: bool) -> None:
     """Fit a calibrator on FILE and save it.
 
     FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
@@ -39,6 +40,8 @@ def fit(file: Path, output: Path, method: str | None, target: Any, columns: Colu
       calibrant fit answers.csv --method isotonic --target answer           whether the answer is right
       calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to the risk
       calibrant fit logits.npz --logits logits --force
+      calibrant fit loans.csv --groups sex,age_band                         the automatic choice, groups among what it tries
+      calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
     refuse_existing(output, force, file)
@@ -46,12 +49,23 @@ def fit(file: Path, output: Path, method: str | None, target: Any, columns: Colu
     _check_target(target, method, data)
     with working("fitting"):
         if getattr(data, "inputs", None) == "score":
+            if groups is not None:
+                raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
             fitted, said = fit_scores(data, method), f"{len(data.values):,} scores"
         else:
-            fitted, said = FITS[data.task](chosen(method, None, data, target=target), data)
+            of_rows = None if groups is None else columns_of(data, groups)
+            fitted, said = FITS[data.task](_taking(chosen(method, None, data, target=target, groups=groups), groups), data, of_rows)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+
+
+def _taking(calibrator, groups):
+    """The calibrator, if it can use groups where there are some."""
+    tags = calibrator.tags
+    if groups is not None and not (tags.uses_groups or tags.may_use_groups):
+        raise click.UsageError(f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave one of the two out.")
+    return calibrator
 
 
 def _check_target(target, method, data):
@@ -72,13 +86,13 @@ def _check_target(target, method, data):
         )
 
 
-def _of_classes(calibrator, data):
-    record = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight)
+def _of_classes(calibrator, data, groups):
+    record = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight, groups=groups)
     return fit_clone(calibrator, record), f"{len(record):,} rows, {record.n_classes} classes"
 
 
-def _of_forecasts(calibrator, data):
-    record = replace(read_forecast(data.forecast, None, data.labels, sample_weight=data.weight), names=data.outputs)
+def _of_forecasts(calibrator, data, groups):
+    record = replace(read_forecast(data.forecast, None, data.labels, sample_weight=data.weight, groups=groups), names=data.outputs)
     outputs = f", {record.forecast.shape[1]} outputs" if len(record.forecast.shape) > 1 else ""
     return fit_clone(calibrator, record), f"{len(record):,} rows{outputs}"
 

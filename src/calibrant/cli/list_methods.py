@@ -14,7 +14,7 @@ from calibrant.contracts.metric import Metric
 
 __all__ = ["list_methods"]
 
-FACTS = {"keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only"}
+FACTS = {"keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only", "uses_groups": "needs --groups"}
 
 
 @click.command("methods")
@@ -40,7 +40,7 @@ def list_methods(task: Any, as_json: Any) -> None:
 
 
 def _calibrators(task):
-    made = {name: make() for name, make in (methods() if task == "classification" else regression_methods()).items()}
+    made = {name: make() for name, make in (methods(groups=True) if task == "classification" else regression_methods()).items()}
     return [
         {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
         for name, one in made.items()

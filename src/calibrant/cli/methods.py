@@ -24,12 +24,13 @@ TARGETS: dict[Any, Any] = {
 }
 
 
-def methods(target: str = "classes") -> dict[str, Any]:
+def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     """Name to a function of no arguments that makes the calibrator.
 
     A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
     that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. What others registered has its package
-    before the name, "package:name". Those that cannot be made without arguments (wrappers) or need a reference set are left out.
+    before the name, "package:name". Those that cannot be made without arguments (wrappers) or need a reference set are left out, and
+    without ``groups`` those that need groups of the rows.
 
     Examples
     --------
@@ -39,10 +40,12 @@ def methods(target: str = "classes") -> dict[str, Any]:
     OneVsRest(map=Isotonic())
     >>> methods("answer")["isotonic"]()
     ConfidenceCalibrator(map=Isotonic())
+    >>> set(methods(groups=True)) - set(methods())
+    {'group'}
     """
     found = {}
     for cls in _offered(calibrant.Calibrator):
-        if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and _takes_arrays(cls()):
+        if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and _takes_arrays(cls(), groups):
             name = _name(cls)
             found[RENAMED.get(name, name)] = cls
     for cls in _offered(calibrant.Map):
@@ -51,7 +54,7 @@ def methods(target: str = "classes") -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def regression_methods() -> dict[str, type[Any]]:
+def regression_methods(groups: bool = False) -> dict[str, type[Any]]:
     """The same for calibrators of forecasts.
 
     Examples
@@ -59,7 +62,8 @@ def regression_methods() -> dict[str, type[Any]]:
     >>> regression_methods()["std"]()
     StdScaling()
     """
-    return dict(sorted((_name(cls), cls) for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls)))
+    found = (cls for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls))
+    return dict(sorted((_name(cls), cls) for cls in found if groups or not cls().tags.uses_groups))
 
 
 def score_methods() -> dict[str, Any]:
@@ -88,7 +92,7 @@ def make(name: str, task: str = "classification", target: str = "classes") -> An
     >>> make("identity"), make("interval", "regression")
     (Identity(), IntervalCalibration())
     """
-    found = methods(target) if task == "classification" else regression_methods()
+    found = methods(target, groups=True) if task == "classification" else regression_methods()
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()
@@ -105,9 +109,9 @@ def _makes_itself(cls):
     return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
 
-def _takes_arrays(calibrator):
+def _takes_arrays(calibrator, groups):
     tags = calibrator.tags
-    return tags.output != "distribution" and not (tags.uses_features or tags.uses_groups or tags.needs_reference)
+    return tags.output != "distribution" and not (tags.uses_features or tags.needs_reference or (tags.uses_groups and not groups))
 
 
 def _with_map(cls, wrapped):

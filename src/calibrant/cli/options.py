@@ -13,7 +13,8 @@ from calibrant.cli.event import UNITS
 from calibrant.errors import InputError
 
 __all__ = [
-    "FILE", "STDIN", "Columns", "bins_option", "cluster_option", "column_options", "force_option", "output_option", "refuse_existing",
+    "FILE", "STDIN", "Columns", "bins_option", "cluster_option", "column_options", "force_option", "groups_option", "output_option",
+    "refuse_existing",
 ]  # fmt: skip
 
 #: The path that stands for standard input.
@@ -117,6 +118,11 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--cluster``."""
     words = "Rows that hang together, as the visits of one patient: intervals and tests count clusters, not rows."
     return click.option("--cluster", metavar="COLUMN", help=words)(command)
+
+
+def groups_option(words: str) -> Callable[..., Any]:
+    """``--groups``."""
+    return click.option("--groups", metavar="A,B", help=words)
 
 
 def output_option(default: str | None, words: str) -> Callable[..., Any]:

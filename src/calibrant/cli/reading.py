@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
+from calibrant.cli.csv_text import typed
 from calibrant.cli.event import as_risk, event_of, two_labels
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
 from calibrant.cli.options import Columns
@@ -184,10 +185,12 @@ def column_of(data: PredictionFile, name: str) -> Any:
     return np.asarray(data.source.column(name))
 
 
-def columns_of(data: PredictionFile, names: str) -> dict[str, Any]:
-    """Further columns by their names, which commas part where none holds one."""
-    listed = [names] if names in data.source.content else [name.strip() for name in names.split(",") if name.strip()]
-    return {name: column_of(data, name) for name in listed}
+def columns_of(data: PredictionFile, names: str | list[str]) -> dict[str, Any]:
+    """Columns of groups by their names, which commas part where none holds one; numbers in text are numbers, and nothing is missing."""
+    if isinstance(names, str):
+        names = [names] if names in data.source.content else [name.strip() for name in names.split(",") if name.strip()]
+    found = {name: column_of(data, name) for name in names}
+    return {name: typed(values) for name, values in found.items()} if data.source.kind == "csv" else found
 
 
 def column_order(data: PredictionFile, classes: ArrayLike) -> Any:

@@ -27,7 +27,7 @@ __all__ = ["report"]
               help='Exit with 3 if it holds, e.g. "ece>0.02" (predictions as they are) or "after.ece>0.02"; may be repeated.')  # fmt: skip
 @click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
 @click.option("--groups", "--by", "groups", metavar="A,B",
-              help="Columns of groups, looked at one by one; of several, their combinations.")  # fmt: skip
+              help="Columns of groups, looked at with their combinations; --method group calibrates by them, too.")  # fmt: skip
 @click.option("--features", metavar="A,B", help="Columns in whose parts the worst places are looked for, one by one.")
 @cluster_option
 @click.option("--title", help="Title of the page (default: the file's name).")
@@ -51,7 +51,7 @@ def report(
       calibrant report test.npz --calibrator model.calibrant --force
       calibrant report predictions.npz --fail-if "ece>0.02" --fail-if "accuracy<0.9"
       calibrant report log.parquet --time when --groups model
-      calibrant report loans.csv --groups sex,age_band
+      calibrant report loans.csv --groups sex,age_band --method group --fail-if "after.group_gap>0.05"
       calibrant report loans.csv --features age,income
       calibrant report visits.csv --label outcome --cluster patient
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
@@ -65,16 +65,20 @@ def report(
     measured = data if held_out is None else held_out
     options = {
         "times": column_of(measured, time),
-        "groups": None if groups is None else columns_of(measured, groups),
         "features": None if features is None else columns_of(measured, features),
         "cluster": column_of(measured, cluster),
         "title": shown(title or measured.path.name),
     }
     scored = of_scores(data, method, loaded, held_out)
-    fitted, data, held_out = (*scored, None) if scored else (chosen(method, loaded, data, target=target), data, held_out)
+    if scored:
+        fitted, data, held_out = *scored, None
+    else:
+        fitted = chosen(method, loaded, data, target=target, groups=groups)
+    by_groups = groups is not None and held_out is not None and fitted.tags.uses_groups
+    options["groups"] = None if groups is None else columns_of(data if by_groups else measured, groups)
     options["target"] = viewed(data, target, fitted)
     with fold_progress(fitted) as step:
-        found = reported(data, fitted, test=_triple(held_out, data), n_bins=bins, progress=step, **options)
+        found = reported(data, fitted, test=_test(held_out, data, groups if by_groups else None), n_bins=bins, progress=step, **options)
     found.save(output, overwrite=force)
     summary = found.to_dict()
     say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
@@ -84,11 +88,13 @@ def report(
         ctx.exit(FAILED)
 
 
-def _triple(test, data):
+def _test(test, data, groups):
+    """What a report's ``test`` takes of a file, with its groups where the calibrator uses them."""
     if test is None:
         return None
+    own = () if groups is None else (columns_of(test, groups),)
     if data.task == "regression":
         require_order(test.outputs, f"{test.path}", data.outputs, f"{data.path}")
-        return test.labels, test.forecast, test.weight
+        return test.labels, test.forecast, test.weight, *own
     order = column_order(test, data.classes) if data.classes is not None else slice(None)
-    return test.labels, test.values[..., order], test.weight
+    return test.labels, test.values[..., order], test.weight, *own

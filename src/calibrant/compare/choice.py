@@ -59,10 +59,11 @@ def made_by(calibrator: Any) -> str:
 
 def _of_classes(calibrator, record):
     made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
-    X = ", X=X_new" if calibrator.tags.uses_features else ""
-    fit = ", X=X_calibration" if calibrator.tags.uses_features else ""
-    fit += ", reference=(X_train, y_train)" if calibrator.tags.needs_reference else ""
-    confidence = calibrator.tags.output == "confidence"
+    tags = calibrator.tags
+    X = (", X=X_new" if tags.uses_features else "") + (", groups=groups_new" if tags.uses_groups else "")
+    fit = X.replace("_new", "_calibration")
+    fit += ", reference=(X_train, y_train)" if tags.needs_reference else ""
+    confidence = tags.output == "confidence"
     result, method = ("confidence", "predict_confidence") if confidence else ("P_calibrated", "predict_proba")
     return [
         "import calibrant as cb",
@@ -73,11 +74,13 @@ def _of_classes(calibrator, record):
 
 def _of_numbers(calibrator, record):
     normal = isinstance(record.forecast, NormalForecast)
+    groups = ", groups=groups_new" if calibrator.tags.uses_groups else ""
     fit = "mean_calibration, y_calibration, std=std_calibration" if normal else "forecast_calibration, y_calibration"
+    new = f"{'mean_new, std_new' if normal else 'forecast_new'}{groups}"
     return [
         "import calibrant as cb",
-        f"calibrator = {made_by(calibrator)}.fit({fit})",
-        f"forecast = calibrator.predict({'mean_new, std_new' if normal else 'forecast_new'})  # .mean .std .interval(0.9) .quantile(q)",
+        f"calibrator = {made_by(calibrator)}.fit({fit}{groups.replace('_new', '_calibration')})",
+        f"forecast = calibrator.predict({new})  # .mean .std .interval(0.9) .quantile(q)",
     ]
 
 

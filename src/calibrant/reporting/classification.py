@@ -43,13 +43,13 @@ RANKING_RESAMPLES = 200
 
 def read_rows(
     y: ArrayLike, P: ArrayLike, std: ArrayLike | None, calibrator: Any, *, inputs: Inputs | None = None, classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, groups: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The record, and that there are no outputs to name."""
     if classes is None:
         classes = calibrator.classes_ if is_fitted(calibrator) else calibrator.classes
     record = read(
-        P, y, inputs=inputs or calibrator.inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference
+        P, y, inputs=inputs or calibrator.inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference, groups=groups
     )  # fmt: skip
     if record.labels is None:
         raise InputError("y must be the true labels, one a row; got None.")
@@ -58,10 +58,10 @@ def read_rows(
 
 def read_test(test: Any, record: Any) -> Predictions:
     """The record of the rows to measure on."""
-    if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
-        raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
-    y, P, *weight = test
-    return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight[0] if weight else None)
+    if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
+        raise InputError("test must be (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test, weight_test, groups_test).")
+    y, P, weight, groups = (*test, None, None)[:4]
+    return read(P, y, inputs=record.kind, classes=record.classes, sample_weight=weight, groups=groups)
 
 
 def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:

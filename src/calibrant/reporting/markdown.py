@@ -49,8 +49,19 @@ def as_markdown(summary: dict[str, Any]) -> str:
 def _audited(summary):
     """What the audit of groups says before and after, one list for each output that has one."""
     audits = [one["audit"] for one in summary.get("outputs", [summary]) if one["audit"] is not None]
-    said = ["\n".join(f"- {when}: {_text(one['sentence'])}" for when, one in audit.items() if one is not None) for audit in audits]
+    said = []
+    for audit in audits:
+        told = [(when, audit[when]) for when in ("before", "after") if audit[when] is not None]
+        rows = [[_text(row["group"]), f"{row['n']:,.0f}", *(_audited_gap(row[when]) for when, _ in told)] for row in audit["worst"]]
+        said.append("\n".join(f"- {when}: {_text(one['sentence'])}" for when, one in told))
+        said.append(_table(("The worst groups", "Rows", *(f"Gap {when}" for when, _ in told)), rows))
     return ["## Is every group right, and every crossing of two?", *said] if said else []
+
+
+def _audited_gap(one):
+    if one is None or one["low"] is None:
+        return "–"
+    return f"{one['gap']:+.3f} ({one['low']:+.3f} to {one['high']:+.3f}), {one['outcome']}"
 
 
 def _of_classes(summary):

@@ -35,6 +35,8 @@ __all__ = ["summarise"]
 AUDIT_DRAWS, AUDITED = 400, 12
 #: Of a feature that is a number.
 PARTS = 5
+#: Groups shown before and after: so many that are worst before, and so many that are after.
+WORST = 6
 
 
 def summarise(
@@ -54,10 +56,15 @@ def summarise(
         As for :func:`calibrant.report`. Of several calibrators the report is about the one with the lowest log loss; of forecasts, with
         the lowest CRPS, relative to that before and averaged over the outputs, among those that do not worsen the NLL (best of several, so
         a little lucky).
-    test : (y_test, P_test) or (y_test, P_test, weight_test), optional
+    test : (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test, weight_test, groups_test), optional
         Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is P_test.
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
-        Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first.
+        Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first. A
+        calibrator that cannot do without groups (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among
+        them, do not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
+
+        .. versionchanged:: 0.2
+           Calibrators by group are given them, and ``test`` may have its own.
     features : frame, mapping or (n, c) array of columns, optional
         Of the rows measured, what the model saw or what it did not: the gaps in the levels of each, of numbers in five parts, the worst
         first.
@@ -120,7 +127,8 @@ def summarise(
     task = REGRESSION if std is not None or is_forecast(P) or of_forecasts(calibrator) else CLASSIFICATION
     _refuse_unknown(reading, task)
     named = several(calibrator, task.name) or {"": resolve(calibrator, task.name)}
-    record, names = task.read(y, P, std, next(iter(named.values())), **reading)
+    of_fit, groups = _groups_of(groups, test, named)
+    record, names = task.read(y, P, std, next(iter(named.values())), groups=of_fit, **reading)
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else task.read_test(test, record)
     target = question(target, record, named.values())
@@ -148,6 +156,17 @@ def summarise(
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
     )  # fmt: skip
+
+
+def _groups_of(groups, test, named):
+    """(groups of the rows fitted on, where a calibrator asks for them, and of the rows measured)."""
+    uses = next((name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None)
+    measured = test[3] if isinstance(test, tuple | list) and len(test) == 4 else groups
+    if uses is not None and test is not None and measured is groups:
+        raise InputError(
+            f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test, P_test, weight_test, groups_test)."
+        )
+    return None if uses is None else groups, measured
 
 
 def _clustered(record, test, cluster, times):
@@ -224,7 +243,19 @@ def _audits(task, found, asked):
     both = found.both(lambda record: audit_record(record, target, asked.columns, **options))
     if both["before"] is None:
         return None
-    return {when: None if one is None else _told(one) for when, one in both.items()}
+    return {**{when: None if one is None else _told(one) for when, one in both.items()}, "worst": _worst(both["before"], both["after"])}
+
+
+def _worst(before, after):
+    """The worst groups of either, with what the audit says of each before and after."""
+    each = [[] if audit is None else audit.groups for audit in (before, after)]
+    known = [{one.name: one for one in groups} for groups in each]
+    names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
+    return [{"group": name, "n": known[0][name].n, "before": _gap(known[0][name]), "after": _gap(known[1].get(name))} for name in names]
+
+
+def _gap(one):
+    return None if one is None else {name: getattr(one, name) for name in ("said", "came", "gap", "low", "high", "outcome")}
 
 
 def _told(audit):

@@ -51,10 +51,11 @@ SORTS_RESAMPLES = 400
 
 
 def read_rows(
-    y: ArrayLike, forecast: Any, std: ArrayLike | None, calibrator: Any, *, sample_weight: ArrayLike | None = None, outputs: Any = None
-) -> tuple[Any, ...]:
+    y: ArrayLike, forecast: Any, std: ArrayLike | None, calibrator: Any, *, sample_weight: ArrayLike | None = None, outputs: Any = None,
+    groups: Any = None,
+) -> tuple[Any, ...]:  # fmt: skip
     """The record, and the names of its outputs."""
-    record = read_forecast(forecast, std, y, sample_weight=sample_weight)
+    record = read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups)
     if record.y is None:
         raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
     count = record.forecast.shape[1] if record.several else 1
@@ -67,10 +68,10 @@ def read_rows(
 
 def read_test(test: Any, record: Any) -> ForecastRecord:
     """The record of the rows to measure on."""
-    if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
-        raise InputError("test must be (y_test, forecast_test) or (y_test, forecast_test, weight_test).")
-    y, forecast, *weight = test
-    read = read_forecast(forecast, None, y, sample_weight=weight[0] if weight else None)
+    if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
+        raise InputError("test must be (y_test, forecast_test), with weight_test and groups_test behind them where there are any.")
+    y, forecast, weight, groups = (*test, None, None)[:4]
+    read = read_forecast(forecast, None, y, sample_weight=weight, groups=groups)
     require_order(read.names, "test", record.names, "the forecast")
     if read.forecast.shape[1:] != record.forecast.shape[1:]:
         raise InputError(f"test must have the outputs of the forecast, {record.forecast.shape[1:]}; got {read.forecast.shape[1:]}.")

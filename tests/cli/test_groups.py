@@ -1,0 +1,163 @@
+"""``fit --groups``, ``apply`` and ``report`` of calibrators by group: the columns are read by name from every kind of table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import calibrant as cb
+from calibrant.cli.group import group
+from calibrant.errors import InputError
+
+
+def _run(*arguments):
+    return CliRunner().invoke(group, [str(one) for one in arguments])
+
+
+def _frame(n, seed):
+    """Women of the south, and the old, have higher log-odds than p says; a sixth of the places is not known."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "place": rng.choice(["south", "north", None], n, p=[0.4, 0.4, 0.2])})
+    frame["age"] = rng.uniform(20.0, 80.0, n).round(1)
+    z = rng.normal(size=n)
+    shift = 1.2 * ((frame.sex == "f") & (frame.place == "south")) + 0.8 * (frame.age > 60.0)
+    frame["p"] = 1.0 / (1.0 + np.exp(-z))
+    frame["label"] = (rng.random(n) < 1.0 / (1.0 + np.exp(-z - shift))).astype(int)
+    return frame
+
+
+WRITE = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+}
+READ = {"csv": pd.read_csv, "parquet": pd.read_parquet, "jsonl": lambda path: pd.read_json(path, lines=True)}
+
+
+@pytest.fixture(scope="module", params=WRITE)
+def files(request, tmp_path_factory):
+    """(kind, fitted file, new file, their frames) of one kind of table."""
+    folder = tmp_path_factory.mktemp("groups")
+    frames = _frame(2000, 0), _frame(500, 1)
+    paths = [folder / f"{name}.{request.param}" for name in ("fit", "new")]
+    for frame, path in zip(frames, paths, strict=True):
+        WRITE[request.param](frame, path)
+    return request.param, *paths, *frames
+
+
+def test_fit_and_apply_say_what_python_says_of_any_kind_of_table_and_order_of_columns(files, tmp_path):
+    kind, fit, new, first, second = files
+    model, out = tmp_path / "m.calibrant", tmp_path / f"out.{kind}"
+    names = ["sex", "place", "age"]
+    assert _run("fit", fit, "--groups", ",".join(names), "--method", "group", "-o", model).exit_code == 0
+    saved = cb.load(model)
+    assert saved.group_names_ == names
+    # Nothing is a level, and numbers are cut.
+    assert saved.levels_.levels[1] == ["north", "south", None]
+    assert saved.levels_.edges[2] is not None
+    result = _run("apply", model, new, "-o", out)
+    assert result.exit_code == 0, result.output
+    expected = cb.GroupCalibrator().fit(first.p, first.label, groups=first[names]).predict_proba(second.p, groups=second[names[::-1]])
+    np.testing.assert_allclose(READ[kind](out)["p"], expected[:, 1], atol=1e-9)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """(path to fit, new path, their frames)."""
+    frames = _frame(1500, 0), _frame(800, 1)
+    paths = tmp_path / "fit.csv", tmp_path / "new.csv"
+    for frame, path in zip(frames, paths, strict=True):
+        frame.to_csv(path, index=False)
+    return *paths, *frames
+
+
+def test_the_automatic_choice_is_given_the_groups(tables, tmp_path):
+    fit, new, *_ = tables
+    model = tmp_path / "m.calibrant"
+    result = _run("fit", fit, "--groups", "sex,place", "-o", model)
+    assert result.exit_code == 0, result.output
+    assert cb.load(model).tags.uses_groups
+    assert _run("apply", model, new, "-o", tmp_path / "out.csv").exit_code == 0
+
+
+def test_a_missing_column_is_an_error_in_one_sentence(tables, tmp_path):
+    fit, _, _, second = tables
+    model, short, out = tmp_path / "m.calibrant", tmp_path / "short.csv", tmp_path / "o.csv"
+    assert _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    second.drop(columns="place").to_csv(short, index=False)
+    for command in (("apply", model, short, "-o", out), ("report", short, "--calibrator", model, "-o", out)):
+        result = _run(*command)
+        assert result.exit_code == 1
+        assert result.output.count("\n") == 1
+        assert "holds no 'place'" in result.output
+
+
+def test_a_report_shows_the_worst_groups_before_and_after_and_gates_on_either(tables, tmp_path):
+    fit, new, first, second = tables
+    names, out = ["sex", "place"], tmp_path / "r.json"
+    asked = "report", fit, "--groups", "sex,place", "--method", "group", "-o", out, "--force"
+    gates = "--fail-if", "group_gap>0.05", "--fail-if", "after.group_gap>0.05"
+    result = _run(*asked, *gates)
+    assert result.exit_code == 3, result.output
+    assert "before calibration" in result.output
+    assert "after calibration" not in result.output.split("Failed")[1]
+    told = json.loads(out.read_text())
+    worst = told["audit"]["worst"][0]
+    assert worst["group"] == "sex f × place south"
+    assert worst["before"]["outcome"] == "off"
+    assert abs(worst["after"]["gap"]) < 0.4 * abs(worst["before"]["gap"])
+    assert "groups=groups_calibration" in told["choice"]["code"][1]
+    # Fitted on one file and measured on another, by the command line and by Python, which draws the page as well.
+    assert _run(*asked, "--test", new).exit_code == 0
+    told = json.loads(out.read_text())
+    test = second.label, second.p, None, second[names]
+    found = cb.report(first.label, first.p, test=test, groups=first[names], calibrator=cb.GroupCalibrator(), n_resamples=20)
+    assert [row["group"] for row in found.to_dict()["audit"]["worst"]] == [row["group"] for row in told["audit"]["worst"]]
+    assert found.to_dict()["audit"]["after"] == told["audit"]["after"]
+    assert "| sex f × place south |" in found.to_markdown()
+    assert "The worst groups, before and after" in found.to_html()
+
+
+def test_a_saved_calibrator_reads_its_groups_in_reports(tables, tmp_path):
+    fit, new, *_ = tables
+    model, out = tmp_path / "m.calibrant", tmp_path / "r.json"
+    _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model)
+    result = _run("report", new, "--calibrator", model, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert json.loads(out.read_text())["audit"]["after"] is not None
+
+
+def test_forecasts_by_group_read_their_columns_too(tmp_path):
+    """Of :class:`MondrianIntervals`, saved from Python."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"mean": 0.0, "std": 1.0, "store": np.repeat(["a", "b"], 200)})
+    frame["y"] = rng.normal(size=400) * np.where(frame.store == "b", 3.0, 1.0)
+    path, model, out = tmp_path / "f.csv", tmp_path / "m.calibrant", tmp_path / "o.csv"
+    frame.to_csv(path, index=False)
+    cal = cb.MondrianIntervals(by="groups").fit(frame["mean"], frame.y, std=frame["std"], groups=frame[["store"]])
+    cal.save(model)
+    result = _run("apply", model, path, "-o", out)
+    assert result.exit_code == 0, result.output
+    made = pd.read_csv(out)
+    assert made.loc[300, "high_0.9"] > 2.0 * made.loc[0, "high_0.9"]
+
+
+def test_what_is_refused(tables, tmp_path):
+    fit, new, first, _ = tables
+    out = "-o", tmp_path / "m.calibrant"
+    assert "needs --groups" in _run("fit", fit, "--method", "group", *out).output
+    assert "needs --groups" in _run("evaluate", fit, "--method", "group").output
+    assert "temperature scaling is not" in _run("fit", fit, "--method", "temperature", "--groups", "sex", *out).output
+    assert "holds no 'cold'" in _run("fit", fit, "--groups", "sex,cold", *out).output
+    cb.GroupCalibrator().fit(first.p, first.label, groups=first.sex.to_numpy()).save(tmp_path / "unnamed.calibrant")
+    assert "had no names in its fit" in _run("apply", tmp_path / "unnamed.calibrant", new, "-o", tmp_path / "o.csv").output
+
+
+def test_python_refuses_a_report_that_lacks_one_of_the_two_groups():
+    frame = _frame(200, 2)
+    with pytest.raises(InputError, match="pass test="):
+        cb.report(frame.label, frame.p, test=(frame.label, frame.p), groups=frame.sex, calibrator=cb.GroupCalibrator())
+    with pytest.raises(InputError, match="needs groups="):
+        cb.report(frame.label, frame.p, calibrator=cb.GroupCalibrator())
