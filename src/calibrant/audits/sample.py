@@ -92,12 +92,12 @@ class ClassSample(Sample):
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
         """One class for each row; a row of weight w varies as w rows do."""
         ends = np.cumsum(self.said, axis=1)[:, :-1]
-        out = np.empty((*self.said.shape, count))
-        for j in range(count):
-            drawn = (rng.random(len(self))[:, None] > ends).sum(axis=1)
-            out[:, :, j] = -self.said
-            out[np.arange(len(self)), drawn, j] += 1.0
-        return out * np.sqrt(self.weight)[:, None, None]
+        at = rng.random((count, len(self)))
+        drawn = np.zeros(at.shape, dtype=np.intp)
+        for end in ends.T:
+            drawn += at > end
+        each = [(drawn == k).T - self.said[:, k, None] for k in range(self.said.shape[1])]
+        return np.stack(each, axis=1) * np.sqrt(self.weight)[:, None, None]
 
 
 class ScoreSample(Sample):
