@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
-from calibrant.audits.audit import audit_record
 from calibrant.audits.levels import columns_of
 from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import compare, final
@@ -19,6 +18,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import clustered, label_columns, read_groups
+from calibrant.reporting.audited import audited
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
@@ -31,12 +31,8 @@ from calibrant.reporting.task import Asked, Decisions
 
 __all__ = ["summarise"]
 
-#: Draws of the audit's null, and groups that are off of which the report holds the names.
-AUDIT_DRAWS, AUDITED = 400, 12
 #: Of a feature that is a number.
 PARTS = 5
-#: Groups shown before and after: so many that are worst before, and so many that are after.
-WORST = 6
 
 
 def summarise(
@@ -134,10 +130,9 @@ def summarise(
     target = question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, times)
     asked = Asked(
-        None if groups is None else read_groups(groups, measured),
-        None if groups is None else label_columns(groups, measured), _parts_of(features, measured), read_times(times, every, measured),
-        task.n_bins if n_bins is None else n_bins, level, n_resamples, random_state,
-        Decisions(thresholds, cost_false_positive, cost_false_negative),
+        None if groups is None else read_groups(groups, measured), None if groups is None else label_columns(groups, measured),
+        _parts_of(features, measured), read_times(times, every, measured), task.n_bins if n_bins is None else n_bins, level, n_resamples,
+        random_state, Decisions(thresholds, cost_false_positive, cost_false_negative),
     )  # fmt: skip
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
@@ -218,7 +213,7 @@ def _part(task, found, scores, name, method, asked, used):
         verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
         groups=None if groups is None else by_group(_gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts),
         features=None if features is None else by_feature(_gaps(task, shown, _sizes(features), asked.level), features),
-        audit=None if groups is None else _audits(task, found, asked),
+        audit=None if groups is None else audited(task, found, asked),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
@@ -234,35 +229,6 @@ def _gaps(task, shown, parted, level):
     worths = [(count, worth_of(shown, hit, index, count)) for index, count in parted]
     sums = np.concatenate([task.sums(shown, index, count) for index, count in parted])
     return task.gaps(sums, level, lambda level: np.concatenate([np.broadcast_to(worth(level), count) for count, worth in worths]))
-
-
-def _audits(task, found, asked):
-    """{"before": ..., "after": ...} of the audit of all columns of groups; None of one group. Of an event, the rows are yes or no."""
-    target = "forecast" if task.name == "regression" else "answer"
-    options = {"level": asked.level, "n_draws": AUDIT_DRAWS, "random_state": asked.random_state}
-    both = found.both(lambda record: audit_record(record, target, asked.columns, **options))
-    if both["before"] is None:
-        return None
-    return {**{when: None if one is None else _told(one) for when, one in both.items()}, "worst": _worst(both["before"], both["after"])}
-
-
-def _worst(before, after):
-    """The worst groups of either, with what the audit says of each before and after."""
-    each = [[] if audit is None else audit.groups for audit in (before, after)]
-    known = [{one.name: one for one in groups} for groups in each]
-    names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
-    return [{"group": name, "n": known[0][name].n, "before": _gap(known[0][name]), "after": _gap(known[1].get(name))} for name in names]
-
-
-def _gap(one):
-    return None if one is None else {name: getattr(one, name) for name in ("said", "came", "gap", "low", "high", "outcome")}
-
-
-def _told(audit):
-    """An audit in short: ``calibrant.audit`` gives every group's row."""
-    off = [one.name for one in audit.off[:AUDITED]]
-    counts = {"n_groups": len(audit.groups), "n_off": len(audit.off), "largest_gap": audit.largest_gap}
-    return {"sentence": audit.sentence, **counts, "null": audit.null, "off": off}
 
 
 def _cautions(parts):
