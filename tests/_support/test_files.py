@@ -1,7 +1,10 @@
 import os
+import tempfile
+from tempfile import mkstemp
 
 import pytest
 
+from calibrant._support import files
 from calibrant._support.files import replacing
 
 
@@ -32,6 +35,19 @@ def test_refuses_before_anything_is_written(tmp_path):
         pytest.fail("must not get here")
     with pytest.raises(FileNotFoundError, match="does not exist; make it first"), replacing(tmp_path / "no" / "a"):
         pytest.fail("must not get here")
+
+
+def test_where_files_cannot_be_locked_none_is_open_when_it_is_moved_or_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "fcntl", None)
+    path, seen = tmp_path / "a", []
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **options: seen.append(mkstemp(**options)) or seen[-1])
+    for attempt in ("new", "newer"):
+        with replacing(path, overwrite=True) as temporary:
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(seen[-1][0])
+            temporary.write_text(attempt)
+        assert path.read_text() == attempt
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
 def _umask():

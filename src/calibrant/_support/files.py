@@ -67,7 +67,8 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
         temporary.unlink(missing_ok=True)
         raise
     finally:
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
 
 
 def _prefix(real):
@@ -76,12 +77,18 @@ def _prefix(real):
 
 
 def _locked(real):
-    """A new temporary file, open and locked for as long as it is open, and its path."""
+    """A new temporary file, open and locked for as long as it is open, and its path; closed where there are no locks.
+
+    Windows, which has none of these, moves and removes no file that is open.
+    """
     while True:
         try:
             handle, name = tempfile.mkstemp(dir=real.parent, prefix=_prefix(real), suffix=".part")
         except OSError as error:
             raise type(error)(f"{real.parent} cannot be written to ({error.strerror}); choose another path.") from None
+        if fcntl is None:
+            os.close(handle)
+            return None, Path(name)
         # Another run may have taken it for dead before it was locked.
         if _lock(handle) is not False and os.fstat(handle).st_nlink:
             return handle, Path(name)
