@@ -98,6 +98,10 @@ class JointNormalForecast:
             raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")
         return np.einsum("nij,ni->nj", self.directions, y - self.mean)
 
+    def whitened(self, y: ArrayLike) -> np.ndarray:
+        """(n, d) errors through the symmetric root of the inverse covariance: independent and standard normal where calibrated."""
+        return np.einsum("nij,nj->ni", self.directions, self.along(y) / np.sqrt(self.principal_variance))
+
     def distance(self, y: ArrayLike) -> np.ndarray:
         """(n,) squared Mahalanobis distances of y: chi-squared with d degrees of freedom where the forecast is calibrated."""
         return (np.square(self.along(y)) / self.principal_variance).sum(axis=1)
@@ -123,7 +127,13 @@ class JointNormalForecast:
         return self._like(self.mean[rows], self.principal_variance[rows], self.directions[rows])
 
     def scaled(self, factor: ArrayLike) -> "JointNormalForecast":
-        """The same means and directions with the variances multiplied by ``factor``, one number or one a direction, (d,)."""
+        """The same means with the variances multiplied by ``factor``: one number, one a direction, (d,), or (d, d).
+
+        The last is the covariance of what is ``whitened``, and stands between the symmetric roots of each row's covariance.
+        """
+        if np.ndim(factor) == 2:
+            root = np.einsum("nij,nj,nkj->nik", self.directions, np.sqrt(self.principal_variance), self.directions)
+            return JointNormalForecast(self.mean, root @ np.asarray(factor, dtype=np.float64) @ root)
         return self._like(self.mean, self.principal_variance * factor, self.directions)
 
     @staticmethod

@@ -25,12 +25,14 @@ class JointRecord:
     forecast : JointNormalForecast, or None where draws were given
     draws : (n, d, m), or None
     weights : (n,) positive
+    kept : (n given,) mask of the rows kept, or None
     """
 
     y: np.ndarray
     forecast: JointNormalForecast | None
     draws: np.ndarray | None
     weights: np.ndarray
+    kept: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -81,4 +83,4 @@ def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = No
     if kept is not None:
         outcomes = outcomes[kept]
         joint, draws = None if joint is None else joint.take(kept), None if draws is None else draws[kept]
-    return JointRecord(outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight)
+    return JointRecord(outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight, kept)

@@ -112,6 +112,7 @@ from calibrant.metrics.regression.group_coverage import group_coverage as group_
 from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error as interval_calibration_error
 from calibrant.metrics.regression.interval_coverage import interval_coverage as interval_coverage
 from calibrant.metrics.regression.interval_width import interval_width as interval_width
+from calibrant.metrics.regression.joint_pit import joint_pit as joint_pit
 from calibrant.metrics.regression.mean_absolute_error import mean_absolute_error as mean_absolute_error
 from calibrant.metrics.regression.mean_absolute_relative_difference import (
     mean_absolute_relative_difference as mean_absolute_relative_difference,

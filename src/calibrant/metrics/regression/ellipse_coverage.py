@@ -44,6 +44,7 @@ def ellipse_coverage(
     See Also
     --------
     box_coverage : of an interval for each output.
+    joint_pit : of ellipses of all sizes.
     CovarianceScaling : repairs it.
 
     Notes

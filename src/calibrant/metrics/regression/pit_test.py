@@ -1,6 +1,6 @@
 """Probability integral transforms, and tests that they are uniform."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +14,11 @@ from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
+from calibrant.forecasts.joint_normal import JointNormalForecast
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.forecasts.read_joint import read_joint
 from calibrant.groups import clustered
+from calibrant.metrics.regression.joint_pit import PreRank, joint_scores
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 
 __all__ = ["PitHistogram", "pit_histogram", "pit_test"]
@@ -33,8 +36,17 @@ class PitHistogram(Record):
     high: np.ndarray
 
 
-def _read(y_true, mean, std, sample_weight):
-    return read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+def _read(y_true, mean, std, cluster, pre_rank, sample_weight=None):
+    """The record of one output; of several together, that of the normal scores of their joint PIT."""
+    if isinstance(mean, JointNormalForecast):
+        joint = read_joint(mean, y_true, sample_weight)
+        record = read_forecast(np.zeros(len(joint)), np.ones(len(joint)), joint_scores(joint, pre_rank))
+        record = record if sample_weight is None else replace(record, weight=joint.weights, kept=joint.kept)
+    elif pre_rank is None:
+        record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
+    else:
+        raise InputError(f"pre_rank is of outputs together; got a {type(mean).__name__}; leave it out, or pass a JointNormalForecast.")
+    return clustered(record, cluster)
 
 
 def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> PitHistogram:
@@ -65,18 +77,22 @@ def pit_histogram_of_sums(n: np.ndarray, total: float, level: float, worth: np.n
 
 @on_record(_of)
 def pit_histogram(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, pre_rank: PreRank | None = None,
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
 ) -> PitHistogram:  # fmt: skip
     """How the probabilities F(y) of what came true are spread over [0, 1].
 
     Parameters
     ----------
-    y_true : (n,)
+    y_true : (n,), or (n, d) of outputs together
     mean, std : (n,) each, or a forecast in place of mean
     n_bins : int, default 20
     level : float, default 0.95
         Of the band in which a bin lies if the forecasts are calibrated.
+    pre_rank : {"distance", "sum", "dependence"}, optional
+        Of a JointNormalForecast with outcomes (n, d): what is looked at, as in :func:`joint_pit`. Default: the distance.
+
+        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): the band is then as wide as clusters ask for.
     sample_weight : (n,), optional
@@ -96,22 +112,25 @@ def pit_histogram(
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
-    return _of(record, n_bins=n_bins, level=level)
+    return _of(_read(y_true, mean, std, cluster, pre_rank, sample_weight), n_bins=n_bins, level=level)
 
 
 def pit_test(
     y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks",
-    cluster: ArrayLike | None = None, n_draws: int = 999, random_state: int = 0,
+    pre_rank: PreRank | None = None, cluster: ArrayLike | None = None, n_draws: int = 999, random_state: int = 0,
 ) -> CalibrationTest:  # fmt: skip
     """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated forecast.
 
     Parameters
     ----------
-    y_true : (n,)
+    y_true : (n,), or (n, d) of outputs together
     mean, std : (n,) each, or a forecast in place of mean
     method : {"ks", "cramer-von-mises", "chi-square"}
         Kolmogorov-Smirnov, Cramer-von Mises, or chi-square over 20 bins.
+    pre_rank : {"distance", "sum", "dependence"}, optional
+        Of a JointNormalForecast with outcomes (n, d): what is tested, as in :func:`joint_pit`. Default: the distance.
+
+        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): the law of the statistic is then drawn, of normal scores that are as alike in
         a cluster as those seen.
@@ -141,7 +160,7 @@ def pit_test(
     if method not in TESTS:
         raise InputError(f'method must be "ks", "cramer-von-mises" or "chi-square"; got {method!r}.')
     require_count("n_draws", n_draws, 19, usual=999)
-    record = clustered(_read(y_true, mean, std, None), cluster)
+    record = _read(y_true, mean, std, cluster, pre_rank)
     pit = special.ndtr(record.score)
     found = TESTS[method](pit)
     said, p_value = str(method), float(found.pvalue)
