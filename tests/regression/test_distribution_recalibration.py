@@ -115,6 +115,24 @@ def test_an_increasing_spread_keeps_the_order_of_the_std():
     assert (found["smooth"] < 0.0).any()
 
 
+def test_errors_that_grow_with_the_mean_are_seen_by_the_mean():
+    """One std for all rows: a spread by the std has nothing to go by."""
+
+    def draw(n, seed):
+        rng = np.random.default_rng(seed)
+        mean = rng.normal(size=n)
+        return mean, np.ones(n), mean + np.exp(0.5 * mean) * rng.normal(size=n)
+
+    mean, std, y = draw(1000, 0)
+    new, new_std, y_new = draw(4000, 1)
+    cal = cb.DistributionRecalibration(spread_by="mean").fit(mean, y, std=std)
+    said = cal.predict(new, new_std)
+    truth = nll(y_new, new, np.exp(0.5 * new))
+    assert nll(y_new, said) < truth + 0.02
+    assert nll(y_new, cb.DistributionRecalibration().fit(mean, y, std=std).predict(new, new_std)) > truth + 0.06
+    assert np.corrcoef(np.log(said.std), new)[0, 1] > 0.95
+
+
 def test_noisy_quantiles_are_better_started_from_their_moments():
     rng = np.random.default_rng(0)
     levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
@@ -149,6 +167,8 @@ def test_rows_without_any_error_change_nothing_and_say_so():
 
 def test_options_that_cannot_work_are_refused():
     data = _draw(30, 0)
-    for option in ({"bias": "wild"}, {"spread": "wild"}, {"shape": "wild"}, {"start": "wild"}, {"objective": "rmse"}):
+    for option in ({"bias": "wild"}, {"spread": "wild"}, {"shape": "wild"}, {"start": "wild"}, {"objective": "rmse"}, {"spread_by": "x"}):
         with pytest.raises(InputError, match=f"{next(iter(option))} must be"):
             cb.DistributionRecalibration(**option).fit(data[0], data[2], std=data[1])
+    with pytest.raises(InputError, match='spread_by must be "std"'):
+        cb.DistributionRecalibration(spread="increasing", spread_by="mean").fit(data[0], data[2], std=data[1])

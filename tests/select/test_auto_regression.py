@@ -40,7 +40,8 @@ def scored(kind, n, objective, seed=0, n_test=4000):
     new, new_std, y_new = planted(kind, n_test, seed + 1000)
     score, forecast = SCORES[objective], cb.NormalForecast(new, new_std)
     cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, y, std=std)
-    singles = [score(y_new, c.make().fit(mean, y, std=std).predict(forecast)) for c in regression_candidates_for(n, normal=True)]
+    tried = regression_candidates_for(n, max_cost=1e9, normal=True)
+    singles = [score(y_new, c.make().fit(mean, y, std=std).predict(forecast)) for c in tried]
     return singles[0], score(y_new, cal.predict(forecast)), min(singles), cal
 
 
@@ -155,11 +156,24 @@ def test_too_few_rows_equal_rows_and_no_error_change_nothing():
 
 
 def test_without_evidence_next_to_nothing_is_done():
-    found = [cb.AutoRegressionCalibrator().fit(*paired(planted("calibrated", 60, seed))) for seed in range(10)]
-    assert [cal.status_ for cal in found].count("identity: no evidence") >= 4
-    left = next(cal for cal in found if cal.status_ != "pooled")
-    assert isinstance(left.members_[0], cb.ForecastIdentity)
-    assert left.explain() == "60 rows: left uncalibrated (no evidence out of fold that a candidate is better)."
+    worse = []
+    for seed in range(10):
+        cal = cb.AutoRegressionCalibrator().fit(*paired(planted("calibrated", 60, seed)))
+        mean, std, y = planted("calibrated", 4000, seed + 1000)
+        worse.append(SCORES["nll"](y, cal.predict(mean, std)) - SCORES["nll"](y, mean, std))
+        assert isinstance(cal.members_[0], cb.ForecastIdentity)
+        assert cal.weights_[0] == pytest.approx(stats.norm.sf(cal.gain_in_errors_), abs=0.011)
+    assert np.mean(worse) < 0.01
+
+
+def test_what_is_surely_worse_is_not_used():
+    mean, std, y = planted("calibrated", 100)
+    # The one candidate takes a scale from rows that are off by a hundred times: no other row wants it.
+    far = np.arange(100) % 10 == 0
+    cal = cb.AutoRegressionCalibrator(methods=["STD scaling"]).fit(mean, np.where(far, mean + 100.0 * std, y), std=std)
+    assert isinstance(cal.members_[0], cb.ForecastIdentity)
+    assert cal.status_ == "identity: no evidence"
+    assert cal.explain() == "100 rows: left uncalibrated (no evidence out of fold that a candidate is better)."
 
 
 def test_outputs_are_decided_apart():

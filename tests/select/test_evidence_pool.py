@@ -45,8 +45,8 @@ def test_equals_share_and_without_evidence_nothing_is_done():
 
 
 def test_less_evidence_earns_less():
-    before, after = _noise(50) + 0.4 * _noise(50, 1) + 0.12, _noise(50)
-    shares = [evidence_pool(_Held([before, after]), 2, 50.0, 0, errors).shares[1] for errors in (1.0, 10.0, 40.0)]
+    after, apart = _noise(50), _noise(50, 1)
+    shares = [evidence_pool(_Held([after + 0.4 * apart + gain, after]), 2, 50.0, 0).shares[1] for gain in (0.4, 0.2, 0.1)]
     assert shares[0] > shares[1] > shares[2]
 
 

@@ -30,16 +30,18 @@ def test_each_makes_a_calibrator_of_its_own_that_has_its_scores(candidate):
 
 def test_rows_and_the_kind_of_forecast_decide():
     assert names(19.9) == names(0) == ["uncalibrated"]
-    assert names(20) == ["uncalibrated", "STD scaling", "recalibration by parts", "recalibration of the moments by parts"]
-    assert names(20, normal=True) == ["uncalibrated", "STD scaling", "recalibration by parts"]
-    assert set(names(5000)) == {c.name for c in REGRESSION_CANDIDATES}
+    by_parts = ["recalibration by parts", "recalibration by parts, spread by the mean"]
+    assert names(20) == names(5000) == ["uncalibrated", *by_parts, "recalibration of the moments by parts"]
+    assert names(20, normal=True) == ["uncalibrated", *by_parts]
+    every = {c.name for c in REGRESSION_CANDIDATES}
+    assert set(names(5000, names=every)) == set(names(5000, max_cost=1e9)) == every
     for candidate in REGRESSION_CANDIDATES[1:]:
-        assert candidate.name in names(candidate.min_rows)
-        assert candidate.name not in names(candidate.min_rows - 1)
+        assert candidate.name in names(candidate.min_rows, names=every)
+        assert candidate.name not in names(candidate.min_rows - 1, names=every)
 
 
 def test_cost_and_names_keep_some():
-    every = regression_candidates_for(5000)
+    every = regression_candidates_for(5000, max_cost=1e9)
     assert [c.cost for c in every] == sorted(c.cost for c in every)
     within = regression_candidates_for(5000, max_cost=6.0)
     assert within == every[: len(within)]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-__all__ = ["exponential_weights", "linear_pool", "quantile_stacking_weights", "stacking_weights"]
+__all__ = ["exponential_weights", "linear_pool", "stacking_weights"]
 
 
 def linear_pool(weights, P):
@@ -38,14 +38,6 @@ def stacking_weights(own, gram, row_weight, max_steps=100):
     return _on_simplex(_log_loss(own, share) if gram is None else _brier(gram, own @ share), len(own), max_steps)
 
 
-def quantile_stacking_weights(quantiles, y, levels, row_weight, max_steps=100):
-    """Weights (J,) on the simplex with which mean quantiles have the least mean pinball loss, a convex problem.
-
-    ``quantiles`` (J, n, L) at ``levels`` (L,), ``y`` (n,) what came true.
-    """
-    return _on_simplex(_pinball(quantiles, y, levels, row_weight / row_weight.sum()), len(quantiles), max_steps)
-
-
 def _on_simplex(loss, J, max_steps):
     """The weights of least ``loss(w) -> (value, gradient)``."""
     one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
@@ -66,16 +58,5 @@ def _log_loss(own, share):
 def _brier(gram, hits):
     def loss(w):
         return float(w @ gram @ w - 2.0 * hits @ w + 1.0), 2.0 * (gram @ w - hits)
-
-    return loss
-
-
-def _pinball(quantiles, y, levels, share):
-    scale = float(share @ np.abs(quantiles - y[:, None]).mean(axis=(0, 2))) or 1.0
-
-    def loss(w):
-        gap = y[:, None] - np.tensordot(w, quantiles, axes=1)
-        side = np.where(gap < 0.0, levels - 1.0, levels) * share[:, None]
-        return float((side * gap).mean(axis=1).sum()) / scale, -np.einsum("nl,jnl->j", side, quantiles) / (len(levels) * scale)
 
     return loss

@@ -14,7 +14,7 @@ from calibrant._support.solving import one_blas_thread
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, warn
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.recalibrated import RecalibratedForecast
 
@@ -48,6 +48,9 @@ class DistributionRecalibration(RegressionCalibrator):
     start : {"forecast", "moments"}
         What is corrected: the distribution as it was said, or a normal one of its mean and std. Few noisy quantiles have a rough density,
         and the second is then the better start.
+    spread_by : {"std", "mean"}
+        What the factor of the spread is a function of: :math:`s(\sigma)`, or :math:`s(\mu)`. Where models say nearly one std for all rows,
+        errors that grow with the outcome are seen by the mean alone.
     objective : {"nll", "crps"}
         Score that bias and spread are fitted by. Degrees of freedom and shape are fitted by the log loss.
     shrinkage : bool, default True
@@ -59,7 +62,7 @@ class DistributionRecalibration(RegressionCalibrator):
         Means and the bias there; a straight line between, constant beyond.
     unit_ : "outcome" or "std", what the bias is in; or a list
     spread_ : (2, m) array, or a list of them
-        Logarithms of the std, and of the factor there.
+        Logarithms of the std (or the means), and of the factor there.
     degrees_ : float, or (d,) array
         Degrees of freedom of the Student distribution; infinite for the normal.
     shape_ : (9,) coefficients of the smooth change, or for "empirical" (2, k) knots and values; or a list
@@ -110,25 +113,34 @@ class DistributionRecalibration(RegressionCalibrator):
         self, *, bias: Literal["smooth", "constant"] | None = "smooth",
         spread: Literal["smooth", "increasing", "constant"] | None = "smooth",
         shape: Literal["smooth", "student", "empirical"] | None = "smooth", start: Literal["forecast", "moments"] = "forecast",
-        objective: Literal["nll", "crps"] = "nll", shrinkage: bool = True,
+        spread_by: Literal["std", "mean"] = "std", objective: Literal["nll", "crps"] = "nll", shrinkage: bool = True,
     ) -> None:  # fmt: skip
         self.bias: Literal["smooth", "constant"] | None = bias
         self.spread: Literal["smooth", "increasing", "constant"] | None = spread
         self.shape: Literal["smooth", "student", "empirical"] | None = shape
         self.start: Literal["forecast", "moments"] = start
+        self.spread_by: Literal["std", "mean"] = spread_by
         self.objective: Literal["nll", "crps"] = objective
         self.shrinkage: bool = shrinkage
 
     @classmethod
     def _examples(cls):
         simple = cls(bias="constant", spread="constant", shape=None, shrinkage=False)
-        return [cls(), cls(spread="increasing", shape="student", objective="crps"), simple, cls(shape="empirical", start="moments")]
+        moments = cls(shape="empirical", start="moments", spread_by="mean")
+        return [cls(), cls(spread="increasing", shape="student", objective="crps"), simple, moments]
 
     def _check(self):
         for name, options in (("bias", BIASES), ("spread", SPREADS), ("shape", SHAPES)):
             require_option(name, getattr(self, name), options)
         self._option("start", "forecast", "moments")
+        self._option("spread_by", "std", "mean")
+        if self.spread == "increasing" and self.spread_by == "mean":
+            raise InputError('spread="increasing" keeps the order of the std, so spread_by must be "std"; got "mean".')
         self._option("objective", "nll", "crps")
+
+    def _spread_input(self, mean, std):
+        """What the spread is a function of."""
+        return mean if self.spread_by == "mean" else np.log(std)
 
     def _begun(self, forecast):
         """What is corrected."""
@@ -139,7 +151,7 @@ class DistributionRecalibration(RegressionCalibrator):
     def _fit_output(self, record):
         forecast, weight = self._begun(record.forecast), record.weights
         std, score = record.std, forecast.score_at(record.y)
-        places, scales = make_grid(record.mean, weight), make_grid(np.log(std), weight)
+        places, scales = make_grid(record.mean, weight), make_grid(self._spread_input(record.mean, std), weight)
         if not score.any():
             warn("DistributionRecalibration saw no error at all; the forecasts are left as they are.", FitWarning)
             return self._learned(places, scales, "no error")
@@ -171,7 +183,7 @@ class DistributionRecalibration(RegressionCalibrator):
     def _predict_output(self, forecast, bias, unit, spread, degrees, shape):
         mean, std = forecast.mean, forecast.std
         shift = np.interp(mean, *np.asarray(bias)) / (std if unit == UNITS[0] else 1.0)
-        factor = np.exp(np.interp(np.log(std), *np.asarray(spread)))
+        factor = np.exp(np.interp(self._spread_input(mean, std), *np.asarray(spread)))
         knots, values, slopes = _curve(np.asarray(shape), degrees)
         return RecalibratedForecast(self._begun(forecast), knots, values, slopes, shift, factor)
 

@@ -16,19 +16,14 @@ from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import read_groups
 from calibrant.regression.identity import ForecastIdentity
-from calibrant.select.auto import FEW_ROWS, FOLDS_OF_FEW
 from calibrant.select.circumstances import folds_of
 from calibrant.select.evidence import LEAST_ROWS
-from calibrant.select.evidence_pool import evidence_pool, table_of
+from calibrant.select.evidence_pool import table_of
+from calibrant.select.forecast_pool import forecast_pool
 from calibrant.select.held_out_forecasts import SCORES, HeldOutForecasts, canonical_forecasts
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 
 __all__ = ["AutoRegressionCalibrator"]
-
-#: How much evidence earns the average half of the weight, as in ``calibrant.select.trust``: half of what it does for probabilities, as the
-#: main member shrinks by itself. On 50 rows of 41 pairs of a set and a model (the arena's half to choose by), 6, 10 and 14 left 7, 2
-#: and 0 % of the fits more than 0.5 % worse than nothing in CRPS, and gained 3.7, 3.6 and 3.3 % in the mean; with more rows all are alike.
-ERRORS = 8.0
 
 
 class AutoRegressionCalibrator(RegressionCalibrator):
@@ -36,28 +31,28 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     .. math:: F^{-1}(q) = \sum_j w_j F_j^{-1}(q)
 
-    over the candidates of :mod:`calibrant.select.regression_candidates` that fit the number of rows, with weights by the scores of
-    forecasts of rows that the fit did not see, as :class:`AutoCalibrator` finds them: pseudo-Bayesian model averaging with the Bayesian
-    bootstrap, half of the prior on doing nothing, the candidates' stack as one candidate more, and a share of the whole that the
-    evidence against doing nothing earns. Its members are fitted on all rows. Each output is decided on its own.
+    over :class:`DistributionRecalibration` with a spread that depends on the std, with one that depends on the mean and, of forecasts that
+    are not normal, from their mean and std, with weights :math:`w_j \propto e^{-S_j / 4}` by the sum :math:`S_j` of the log losses (or the
+    CRPS in their units) of rows that the fit did not see. They shrink by themselves; the whole is averaged with doing nothing, by the
+    normal probability of its gain in CRPS over its standard error. Its members are fitted on all rows. Each output is decided on its own.
 
     Parameters
     ----------
     methods : "auto", or a list of names from ``calibrant.select.regression_candidates.REGRESSION_CANDIDATES``
     objective : {"nll", "crps"}
     cv : int, default 5
-        Number of folds; ten below 500 rows.
+        Number of folds.
     max_cost : float, optional
-        Most relative cost of one fit of all candidates, STD scaling being 1; the dearest are dropped first.
+        Most relative cost of one fit of all candidates, STD scaling being 1: cheaper ones are tried too, and the dearest are dropped first.
     random_state : int, default 0
-        Seed of the folds and of the bootstrap.
+        Seed of the folds.
 
     Attributes
     ----------
     members_, weights_ : the averaged calibrators, fitted on all rows, and their weights; for d outputs lists, as are the following (the
         numbers (d,) arrays).
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
-    score_, uncalibrated_score_, gain_in_errors_ : of what is used and of doing nothing, and the average's gain in standard errors.
+    score_, uncalibrated_score_, gain_in_errors_ : of what is used and of doing nothing, and the average's gain in CRPS in standard errors.
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
         0 for forecasts of shape (n,).
@@ -66,7 +61,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     See Also
     --------
     AutoCalibrator : the same for class probabilities.
-    DistributionRecalibration : the one of its members that has the most weight, mostly.
+    DistributionRecalibration : its members.
     CalibratedRegressor : a model together with its calibrator.
 
     Notes
@@ -83,9 +78,10 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     References
     ----------
-    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13, 2018; Gneiting
-    and Ranjan, "Combining predictive distributions", Electronic Journal of Statistics 7, 2013; Lichtendahl, Grushka-Cockayne and Winkler,
-    "Is it better to average probabilities or quantiles?", Management Science 59, 2013.
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions" (the weights are its pseudo-Bayesian
+    model averaging), Bayesian Analysis 13, 2018; Gneiting and Ranjan, "Combining predictive distributions", Electronic Journal of
+    Statistics 7, 2013; Lichtendahl, Grushka-Cockayne and Winkler, "Is it better to average probabilities or quantiles?", Management
+    Science 59, 2013.
 
     Examples
     --------
@@ -160,8 +156,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             return self._nothing(record, "too few rows")
         if (record.y == record.forecast.mean).all():
             return self._nothing(record, "no error")
-        n_folds = min(self.cv if n >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(record))
-        folds = folds_of(np.zeros(len(record)), record.cluster, n_folds, self.random_state)
+        folds = folds_of(np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state)
         names = None if isinstance(self.methods, str) else set(self.methods)
         normal = isinstance(record.forecast, NormalForecast)
         tried, notes = self._try(record, folds, regression_candidates_for(n, names, self.max_cost, normal=normal))
@@ -195,8 +190,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         good = np.array([j == 0 or bool(np.isfinite(losses).all()) for j, losses in enumerate(held.own)])
         notes |= {c.name: "its score is not finite in some rows" for (c, _), fine in zip(tried, good, strict=True) if not fine}
         tried, held = [one for one, fine in zip(tried, good, strict=True) if fine], held.only(np.flatnonzero(good))
-        n = float(record.weights.sum())
-        found = evidence_pool(held, len(tried), n, self.random_state, ERRORS)
+        found = forecast_pool(held)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             members = [tried[j][0].make().fit_record(record) for j in found.members]
@@ -204,7 +198,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             "members_": members, "weights_": found.weights, "table_": table_of([c.name for c, _ in tried], found, held.weight, notes),
             "score_": float(np.average(held.losses(found.shares), weights=held.weight)),
             "uncalibrated_score_": float(np.average(held.own[0], weights=held.weight)), "gain_in_errors_": found.gain_in_errors,
-            "n_fit_": n, "status": "identity: no evidence" if found.members == [0] else "pooled",
+            "n_fit_": float(record.weights.sum()), "status": "identity: no evidence" if found.members == [0] else "pooled",
         }  # fmt: skip
 
     def _predict_output(self, forecast, members, weights, **_):

@@ -8,9 +8,9 @@ import numpy as np
 
 from calibrant._kernels.pooling import exponential_weights
 from calibrant.select.evidence import score_difference
-from calibrant.select.trust import ERRORS, beside_nothing, trusted_share, with_one_row_more
+from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
-__all__ = ["EvidencePool", "OutOfFold", "evidence_pool", "table_of"]
+__all__ = ["LEAST_WEIGHT", "EvidencePool", "OutOfFold", "evidence_pool", "table_of"]
 
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
@@ -60,8 +60,8 @@ class EvidencePool:
         return np.bincount(self.members, self.weights, len(self.losses))
 
 
-def evidence_pool(held: OutOfFold, n_candidates: int, n: float, random_state: int, errors: float = ERRORS) -> EvidencePool:
-    """The pool of ``n_candidates`` on rows whose weights sum to ``n``; ``errors`` is how much evidence earns half of the weight."""
+def evidence_pool(held: OutOfFold, n_candidates: int, n: float, random_state: int) -> EvidencePool:
+    """The pool of ``n_candidates`` on rows whose weights sum to ``n``."""
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
         return EvidencePool([0], np.ones(1), losses, 0.0)
@@ -70,7 +70,7 @@ def evidence_pool(held: OutOfFold, n_candidates: int, n: float, random_state: in
     pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
     gain, error = score_difference(losses[0], held.losses(pool), held.weight)
     gain, error = with_one_row_more(gain, error, held.unknown(np.eye(n_candidates)[0]) - held.unknown(pool), n)
-    members, weights = beside_nothing(kept, pool[kept], trusted_share(gain, error, n, errors), LEAST_WEIGHT)
+    members, weights = beside_nothing(kept, pool[kept], trusted_share(gain, error, n), LEAST_WEIGHT)
     return EvidencePool(members, weights, losses, gain / error if error > 0.0 else (np.inf if np.isinf(gain) else 0.0))
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.pooling import quantile_stacking_weights, stacking_weights
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord
@@ -22,8 +21,6 @@ SCORES: dict[Any, Any] = {"nll": negative_log_likelihood, "crps": continuous_ran
 #: What a nat is worth in CRPS, as a share of the mean CRPS: for a normal forecast whose std is off by a factor exp(d), the NLL is
 #: d^2 nats above its minimum and the CRPS a quarter of d^2 times its own, to second order.
 NAT = 0.25
-#: Levels that the stack of the CRPS is found at; and what a row's NLL is held below on the way to weights, above the least of the row.
-LEVELS, MOST = (np.arange(20) + 0.5) / 20.0, 500.0
 #: Where two forecasts are compared to find rows that are equal.
 COMPARED_AT: np.ndarray = special.ndtri(np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999]))
 
@@ -45,7 +42,7 @@ class HeldOutForecasts:
         assert record.y is not None
         self.weight, self.y, self.said, self.objective = record.weights, record.y, said, objective
         self.rows: list[np.ndarray] = [np.flatnonzero(folds == k) for k in range(len(said[0]))]
-        self.own: np.ndarray = np.array([self._losses([one], np.ones(1)) for one in said])
+        self.own: np.ndarray = np.array([self._losses([one], np.ones(1), objective) for one in said])
         self.nat: float = 1.0 if objective == "nll" else NAT * float(np.average(self.own, axis=1, weights=self.weight).min())
 
     def only(self, kept: np.ndarray) -> "HeldOutForecasts":
@@ -54,37 +51,26 @@ class HeldOutForecasts:
         out.said, out.own = [self.said[j] for j in kept.tolist()], self.own[kept]
         return out
 
-    def _losses(self, said, weights):
+    def _losses(self, said, weights, score):
         out = np.empty(len(self.y))
         for k, rows in enumerate(self.rows):
             forecast = averaged([one[k] for one in said], weights)
-            out[rows] = SCORES[self.objective].losses_of(ForecastRecord(forecast, self.y[rows]))
+            out[rows] = SCORES[score].losses_of(ForecastRecord(forecast, self.y[rows]))
         return out
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
         """(m,) row scores of the mean with weights (J,)."""
+        return self._of(pool, self.objective)
+
+    def crps(self, pool: np.ndarray) -> np.ndarray:
+        """(m,) its CRPS, whatever the objective is."""
+        return self._of(pool, "crps")
+
+    def _of(self, pool, score):
         members = np.flatnonzero(pool).tolist()
-        if len(members) == 1:
+        if len(members) == 1 and score == self.objective:
             return self.own[members[0]]
-        return self._losses([self.said[j] for j in members], pool[members])
-
-    def stack(self) -> np.ndarray:
-        """(J,) weights of the mean with the best score; for the NLL those of the linear pool, a convex problem near to it."""
-        if self.objective == "nll":
-            least = np.minimum(self.own.min(axis=0), np.finfo(np.float64).max)
-            ahead = np.minimum(self.own - least, MOST)
-            found = stacking_weights(np.exp(-ahead), None, self.weight)
-        else:
-            at = np.empty((len(self.said), len(self.y), len(LEVELS)))
-            for j, parts in enumerate(self.said):
-                for rows, part in zip(self.rows, parts, strict=True):
-                    at[j, rows] = part.quantile(LEVELS)
-            found = quantile_stacking_weights(at, self.y, LEVELS, self.weight)
-        return np.where(found > 1e-3, found, 0.0) / found[found > 1e-3].sum()
-
-    def unknown(self, pool: np.ndarray) -> float:
-        """Nothing: no row is added."""
-        return 0.0
+        return self._losses([self.said[j] for j in members], pool[members], score)
 
 
 def canonical_forecasts(record: ForecastRecord) -> ForecastRecord:

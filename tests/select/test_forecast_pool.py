@@ -1,0 +1,50 @@
+"""The pool of calibrators of forecasts: who has the weight, and how much stays with doing nothing."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibrant as cb
+from calibrant.forecasts.read import ForecastRecord
+from calibrant.select.evidence import score_difference
+from calibrant.select.forecast_pool import RATE, forecast_pool
+from calibrant.select.held_out_forecasts import HeldOutForecasts
+
+FOLDS = 4
+
+
+def _held(n, factors, true=1.0, outcomes=None):
+    """Candidates that say the true std times each factor, doing nothing the first."""
+    rng = np.random.default_rng(0)
+    mean, std, folds = rng.normal(size=n), np.exp(0.3 * rng.normal(size=n)), rng.integers(0, FOLDS, n)
+    y = mean + true * std * rng.normal(size=n) if outcomes is None else outcomes
+    said = [[cb.NormalForecast(mean, factor * std).take(folds == k) for k in range(FOLDS)] for factor in factors]
+    return HeldOutForecasts(ForecastRecord(cb.NormalForecast(mean, std), y, np.ones(n)), folds, said, "nll")
+
+
+def test_the_best_has_the_weight_and_equals_share():
+    shares = forecast_pool(_held(2000, [3.0, 1.0, 1.0, 1.5])).shares
+    assert shares[1] == shares[2] == pytest.approx(0.5)
+
+
+def test_weights_fall_with_the_score():
+    held = _held(60, [3.0, 1.0, 1.2])
+    shares = forecast_pool(held).shares
+    apart = (held.own[2] - held.own[1]).sum()
+    assert np.log(shares[1] / shares[2]) == pytest.approx(RATE * apart)
+
+
+def test_doing_nothing_keeps_the_probability_that_it_is_better():
+    held = _held(40, [1.0, 0.8, 0.9])
+    pool = forecast_pool(held)
+    without = np.append(0.0, pool.shares[1:] / pool.shares[1:].sum())
+    gain, error = score_difference(held.crps(np.array([1.0, 0.0, 0.0])), held.crps(without), held.weight)
+    assert pool.gain_in_errors == pytest.approx(gain / error)
+    assert pool.shares[0] == pytest.approx(stats.norm.sf(gain / error))
+
+
+def test_alone_or_surely_worse_nothing_is_done_and_equal_is_half():
+    assert forecast_pool(_held(50, [1.0])).members == [0]
+    assert forecast_pool(_held(2000, [1.0, 0.3])).members == [0]
+    equal = forecast_pool(_held(50, [1.0, 1.0]))
+    assert (equal.shares.tolist(), equal.gain_in_errors) == ([0.5, 0.5], 0.0)
