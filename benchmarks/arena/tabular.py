@@ -160,17 +160,22 @@ def frame_of(name):
     if name in R_SETS:
         return frame_from_r(name, {each: given[:2] for each, given in R_SETS.items()})
     path, separator, *_ = STATSMODELS[name]
-    frame = pd.read_csv(_folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
+    frame = pd.read_csv(folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
     return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
 
 
-def frame_from_r(name, sets):
-    """The table of one of ``sets``, name -> (package of R, object), at most 6,000 of its rows; all missing ones are asked for at once."""
+def frame_from_r(name, sets, most=MOST_ROWS):
+    """The table of one of ``sets``, name -> (package of R, object), ``most`` rows of it at most; all missing ones are asked for at once."""
     import pandas as pd
 
     _ask_r(sets)
     frame = pd.read_csv(_from_r(name))
-    return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+    return frame.sample(min(len(frame), most), random_state=0)
+
+
+def kept_already(name):
+    """Whether a set was read before."""
+    return _kept(name).exists()
 
 
 def there(name):
@@ -185,7 +190,7 @@ def _read(name):
         frame, (_, _, event, drop) = frame_of(name), (R_SETS | STATSMODELS)[name]
     else:
         event, drop = "event > 0", "pid time"
-        frame = pd.read_pickle(_folder("SurvSet") / "resources" / "pickles" / f"{name.removeprefix('survset-')}.pickle")
+        frame = pd.read_pickle(folder("SurvSet") / "resources" / "pickles" / f"{name.removeprefix('survset-')}.pickle")
         frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
     asked = [c for c in frame if c in event.replace("`", "").split()]
     frame = frame.dropna(subset=asked)
@@ -208,7 +213,8 @@ def numbers(frame):
     return X[:, X.std(axis=0) > 0.0][:, :MOST_COLUMNS]
 
 
-def _folder(package):
+def folder(package):
+    """Where an installed package lies."""
     return Path(importlib.util.find_spec(package).submodule_search_locations[0])
 
 

@@ -8,7 +8,10 @@ from benchmarks.regression_arena import answers
 
 NOTHING = "ForecastIdentity"
 #: Entered once more with these options; everything else has its default settings.
-VARIANTS = {"ConformalIntervals": ({"score": "absolute"}, {"score": "quantile", "levels": (0.5, 0.9, 0.99)})}
+VARIANTS = {
+    "ConformalIntervals": ({"score": "absolute"}, {"score": "quantile", "levels": (0.5, 0.9, 0.99)}),
+    "DistributionRecalibration": ({"spread_by": "mean"},),
+}
 
 
 class Ours:

