@@ -1,5 +1,6 @@
 """Columns that say what groups rows are of, as numbers that are the same at every later look: levels learned once, numbers cut."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from calibrant.errors import InputError
 from calibrant.groups import coded, group_columns, numbers_of
 from calibrant.labels import array_of, is_missing, label_key
 
-__all__ = ["GroupLevels"]
+__all__ = ["GroupLevels", "same_levels"]
 
 
 class GroupLevels(Saved):
@@ -66,6 +67,24 @@ class GroupLevels(Saved):
         cut = [[None] if edges is None or not len(edges) else edges.tolist() for edges in self.edges]
         return [levels if edges is None else cut[j] for j, (levels, edges) in enumerate(zip(self.levels, self.edges, strict=True))]
 
+    def described(self) -> list[dict[str, Any]]:
+        """What another program needs to find the positions, for each column: "name", and "levels" in their order (None is missing), or
+        "edges" (the position is the number of edges below the value) with "missing", the position of a missing value or -1.
+
+        Raises
+        ------
+        InputError
+            For levels that are neither texts, numbers nor booleans.
+        """
+        out: list[dict[str, Any]] = []
+        for name, edges, levels in zip(self.names, self.edges, self.levels, strict=True):
+            odd = next((level for level in levels if not isinstance(level, str | int | float | bool | None)), None)
+            if odd is not None:
+                raise InputError(f"levels of {name} must be texts, numbers or booleans to be exported; got {odd!r}; fit on its text.")
+            known = {"levels": levels} if edges is None else {"edges": edges.tolist()}
+            out.append({"name": name, **known, "missing": levels.index(None) if None in levels else -1})
+        return out
+
     def _ordered(self, groups):
         """A frame's columns in the order of the fit."""
         names = column_names(groups, "groups")
@@ -89,6 +108,15 @@ class GroupLevels(Saved):
         out = np.searchsorted(edges, values)
         out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
         return out
+
+
+def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
+    """The one that all are that are not None; InputError where two of them differ."""
+    known = [levels for levels in found if levels is not None]
+    for other in known[1:]:
+        if other.described() != known[0].described():
+            raise InputError("parts that learned different levels of groups cannot be said as one expression; export one of them.")
+    return known[0] if known else None
 
 
 def _columns(groups):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.softmax import share_rest
 from calibrant._support.estimators import BaseEstimator, NotFittedError
 from calibrant._support.explained import Explained
+from calibrant._support.group_levels import GroupLevels
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.arrays import column_names
@@ -110,9 +111,20 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         return own if self.tags.output == "probability" else record.with_confidence(own)
 
     def expression(self) -> Expression:
-        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export; InputError where it cannot be said."""
+        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export; InputError where it cannot be said.
+
+        With groups the shape is (n, K + c): behind P are the positions of the rows' levels, ``group_levels().codes(groups)``.
+        """
         require_fitted(self, "classes_")
-        return self.express(symbolic(len(self.classes_), self.inputs))
+        levels = self.group_levels()
+        return self.express(symbolic(len(self.classes_), self.inputs, 0 if levels is None else len(levels.names)))
+
+    def group_levels(self) -> GroupLevels | None:
+        """The levels of each column of groups that its expression takes positions of; None where it takes none.
+
+        .. versionadded:: 0.2
+        """
+        return None
 
     def compile(self) -> Compiled:
         """``predict_proba`` without its checks, for serving: a function of P with shape (n, K)."""

@@ -126,7 +126,7 @@ class _Writer:
         return [self.define(f"{row}.index(max({row}))")]
 
     def write_gather(self, c: Any, x: list[str]) -> list[str]:
-        row = self.define(f"{self.table(c['table'])}[{x[0]}]")
+        row = self.define(f"{self.table(c['table'])}[int({x[0]})]")
         return [f"{row}[{k}]" for k in range(c["table"].shape[1])]
 
     def write_column(self, c: Any, x: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calibrant.contracts.expression import Expression, constant, source
+from calibrant.contracts.expression import Expression, constant, join, source
 from calibrant.predictions import Inputs
 
 __all__ = ["SymbolicRecord", "symbolic"]
@@ -22,6 +22,7 @@ class SymbolicRecord:
     ----------
     values : Expression, (n, K): probabilities or logits, as given
     kind : {"probability", "logit"}
+    groups : tuple of Expression, width 1 each: the positions of the row's levels of each column of groups, -1 for one that is not known
 
     See Also
     --------
@@ -30,6 +31,7 @@ class SymbolicRecord:
 
     values: Expression
     kind: Inputs
+    groups: tuple[Expression, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -81,6 +83,10 @@ class SymbolicRecord:
         return self.is_predicted.where(confidence, share * (1.0 - confidence))
 
 
-def symbolic(n_classes: int, kind: Inputs) -> SymbolicRecord:
-    """The record of predictions as they will be given, (n, K)."""
-    return SymbolicRecord(source(n_classes), kind)
+def symbolic(n_classes: int, kind: Inputs, n_groups: int = 0) -> SymbolicRecord:
+    """The record of predictions as they will be given, (n, K), or with the positions of levels behind them, (n, K + n_groups)."""
+    if not n_groups:
+        return SymbolicRecord(source(n_classes), kind)
+    given = source(n_classes + n_groups)
+    columns = [given.column(j) for j in range(given.width)]
+    return SymbolicRecord(join(columns[:n_classes]), kind, tuple(columns[n_classes:]))

@@ -116,7 +116,8 @@ def _argmax(graph: Target, node: Expression, x: list[str]) -> str:
 
 def _gather(graph: Target, node: Expression, x: list[str]) -> str:
     # The position is (n, 1); the rows taken are (n, m).
-    position = graph.add("Squeeze", [x[0], _last_axis(graph)])
+    whole = graph.add("Cast", [x[0]], to=graph.onnx.TensorProto.INT64)
+    position = graph.add("Squeeze", [whole, _last_axis(graph)])
     return graph.add("Gather", [graph.table(node.constants["table"]), position], axis=0)
 
 

@@ -120,7 +120,8 @@ def _argmax(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _gather(w: _Writer, node: Expression, x: list[Any]) -> Any:
-    return w.call(w.torch.nn.functional.embedding, w.call(w.torch.squeeze, x[0], -1), w.buffer(node.constants["table"]))
+    position = w.method("to", w.call(w.torch.squeeze, x[0], -1), w.torch.int64)
+    return w.call(w.torch.nn.functional.embedding, position, w.buffer(node.constants["table"]))
 
 
 def _column(w: _Writer, node: Expression, x: list[Any]) -> Any:

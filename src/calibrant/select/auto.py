@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
@@ -178,6 +179,11 @@ class AutoCalibrator(Circumstances):
         for share, member in zip(self.weights_, self.members_, strict=True):
             out += share * member.predict_record(record)
         return self._at_use(out)
+
+    def group_levels(self) -> GroupLevels | None:
+        """The levels of each column of groups that its expression takes positions of; None where no member has any."""
+        require_fitted(self, "members_")
+        return same_levels(member.group_levels() for member in self.members_)
 
     def _expression(self, record):
         parts = [member.express(record) * float(share) for share, member in zip(self.weights_, self.members_, strict=True)]

@@ -26,10 +26,13 @@ def check_expression(calibrator: Any) -> None:
             run = fresh.compile()
         except InputError:
             return
-        for P in (held["P_test"], held["P"], _edges(data.n_classes, calibrator.inputs)):
-            expected = answer(fresh, {"P_test": P})
-            show_near(run(P), expected, f"expression on {data.name}", EXACT)
-            show_near(np.vstack([run(row[None]) for row in P[-20:]]), expected[-20:], f"expression of single rows on {data.name}", EXACT)
+        levels, edges = fresh.group_levels(), _edges(data.n_classes, calibrator.inputs)
+        for P, of in ((held["P_test"], "groups_test"), (held["P"], "groups"), (edges, "groups")):
+            beside = {"groups_test": held[of][: len(P)]} if of in held else {}
+            rows = P if levels is None else np.hstack([P, levels.codes(beside["groups_test"])])
+            expected = answer(fresh, {"P_test": P, **beside})
+            show_near(run(rows), expected, f"expression on {data.name}", EXACT)
+            show_near(np.vstack([run(row[None]) for row in rows[-20:]]), expected[-20:], f"expression of single rows on {data.name}", EXACT)
 
 
 def _show_logit_formula(fresh, P, data):

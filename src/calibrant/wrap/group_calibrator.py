@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.group_levels import GroupLevels
+from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
@@ -23,6 +23,8 @@ __all__ = ["GroupCalibrator"]
 LEAST_INFORMATION = 5.0
 #: Codes of crossings are numbers up to this.
 MOST_CODES = 2.0**62
+#: Whole numbers up to this are themselves in float32.
+MOST_CELLS = 2**24
 
 
 class GroupCalibrator(Calibrator):
@@ -68,7 +70,8 @@ class GroupCalibrator(Calibrator):
     A level not seen in the fit, a crossing with little information and a missing value not seen before have their parents' effects only.
     Nothing is added unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors of log loss;
     otherwise it is the base exactly. It does not help where errors depend on features that no group says.
-    Within a group the order of the predictions is kept unless a slope is below -1.
+    Within a group the order of the predictions is kept unless a slope is below -1. Exported, it takes the positions of levels behind P:
+    see the page on export.
 
     References
     ----------
@@ -181,6 +184,38 @@ class GroupCalibrator(Calibrator):
         learned = {family["name"] for family in self.offsets_.families_}
         codes = self._codes(self.levels_.codes(record.groups))
         return self.offsets_.added(Q, [code for name, code in zip(self._names(), codes, strict=True) if name in learned])
+
+    def group_levels(self) -> GroupLevels | None:
+        """The levels of each column of groups that its expression takes positions of."""
+        require_fitted(self, "levels_")
+        return same_levels([self.levels_, self.calibrator_.group_levels()])
+
+    def _expression(self, record):
+        base = self.calibrator_.express(record)
+        if not self.offsets_.used:
+            return base
+        if not record.groups:
+            raise InputError(
+                "groups inside another calibrator, which does not hand them on, cannot be said; export the GroupCalibrator alone."
+            )
+        learned = {family["name"] for family in self.offsets_.families_}
+        cells = [
+            self._cell(record.groups, columns) for name, columns in zip(self._names(), self.crossings_, strict=True) if name in learned
+        ]
+        return self.offsets_.express(base, cells)
+
+    def _cell(self, codes, columns):
+        """``_crossed`` of one row, as an expression; -1 where a level is unknown, or no position of one."""
+        sizes = [len(self.levels_.levels[j]) for j in columns]
+        if np.prod(np.array(sizes, dtype=np.float64)) > MOST_CELLS:
+            raise InputError(
+                f"the crossing of {', '.join(self.levels_.names[j] for j in columns)} has too many cells to be said as an expression; "
+                f"it has {np.prod(sizes):,}, at most {MOST_CELLS:,} are numbers in every language; fit with a smaller depth."
+            )
+        cell, known = codes[columns[0]], codes[columns[0]].step([0.0, sizes[0]], [0.0, 1.0, 0.0])
+        for j, size in zip(columns[1:], sizes[1:], strict=True):
+            cell, known = cell * float(size) + codes[j], known * codes[j].step([0.0, size], [0.0, 1.0, 0.0])
+        return known.where(cell, -1.0)
 
 
 @trial.register
