@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 
 
 def run(exported, row):
-    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits (of a map: [score])."""
+    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits (of a map: [score]; of error bars:
+    [mean, std]), behind them the positions of its groups."""
     if (exported["format"], exported["schema"]) != ("calibrant expression", 1):
         raise ValueError("not an expression of schema 1")
     values = []
@@ -19,15 +20,21 @@ def run(exported, row):
     return values[-1]
 
 
+def position(column, value):
+    """Of a value among the levels of one of "groups": what follows the predictions in a row; -1 where it is not known."""
+    if value is None or value != value:
+        return column["missing"]
+    levels = column.get("levels", [])
+    return bisect_left(column["edges"], value) if "edges" in column else levels.index(value) if value in levels else -1
+
+
 def compute(node, operands, row):
     op, width = node["op"], node["width"]
     x = operands[0] if operands else row
     if op in ENTRYWISE:
         return [ENTRYWISE[op](*[each[k if len(each) > 1 else 0] for each in operands]) for k in range(width)]
-    if op == "input":
-        return row
-    if op == "constant":
-        return node["values"]
+    if op in ("input", "constant"):
+        return node.get("values", row)
     if op == "matrix":
         return [b + sum(a * t for a, t in zip(line, x, strict=True)) for line, b in zip(node["matrix"], node["shift"], strict=True)]
     if op == "clip":
@@ -38,12 +45,8 @@ def compute(node, operands, row):
     if op == "step":
         count = bisect_right if node["closed"] else bisect_left
         return [node["values"][count(node["edges"], t)] for t in x]
-    if op == "sum":
-        return [total(x)]
-    if op == "max":
-        return [max(x)]
-    if op == "argmax":
-        return [x.index(max(x))]
+    if op in WHOLE:
+        return [WHOLE[op](x)]
     if op == "gather":
         return node["table"][int(x[0])]
     if op == "column":
@@ -73,6 +76,7 @@ def sigmoid(t):
     return 1.0 / (1.0 + math.exp(-t)) if t > -700.0 else 0.0
 
 
+WHOLE = {"sum": total, "max": max, "argmax": lambda x: x.index(max(x))}
 ENTRYWISE = {
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,
@@ -87,10 +91,9 @@ ENTRYWISE = {
 
 def line(t, knots, values, before, after):
     i = bisect_right(knots, t)
-    if i == 0:
-        return values[0] + before * (t - knots[0])
-    if i == len(knots):
-        return values[-1] + after * (t - knots[-1])
+    if i in (0, len(knots)):
+        end, slope = (0, before) if i == 0 else (-1, after)
+        return values[end] + slope * (t - knots[end])
     return values[i - 1] + (values[i] - values[i - 1]) * ((t - knots[i - 1]) / (knots[i] - knots[i - 1]))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -14,26 +15,39 @@ from calibrant.testing.data import score_problem
 
 @dataclass(frozen=True)
 class Case:
-    """A fitted part, rows (n, width) on ordinary, tied, certain and fitted scores, and what predict gives for them, (n, m)."""
+    """A fitted part, rows (n, width) on ordinary, tied, certain and fitted scores, and what predict gives for them, (n, m).
+
+    Of a part that takes groups, ``groups`` are the rows' own, whose positions are the last columns of ``rows``.
+    """
 
     name: str
     fitted: Any
     rows: np.ndarray
     expected: np.ndarray
+    groups: pd.DataFrame | None = None
+
+
+def _groups(data):
+    """A column of texts, one of numbers to be cut, one of whole numbers with a gap, all of which say something of the label."""
+    hint = (data.y + np.arange(len(data.y)) % 4 // 3) % 3
+    return pd.DataFrame({"lang uage": np.array(["it's", "b", None], dtype=object)[hint], "age": data.X[:, 0], "site": 2 * hint})
+
+
+def _unseen(groups, n):
+    """The first n of them, with a level and numbers that nobody saw, and a missing number."""
+    out = groups.iloc[np.arange(n) % len(groups)].reset_index(drop=True).astype({"site": object})
+    out.loc[0, "lang uage"], out.loc[1, "age"], out.loc[2, "age"], out.loc[3, "site"] = "other", np.nan, 99.0, 7
+    return out
 
 
 def _calibrator_cases():
     for example in all_calibrators():
         for data in problems()[:2]:
-            if (
-                example.tags.uses_features
-                or example.tags.uses_groups
-                or example.tags.needs_reference
-                or (example.tags.binary_only and data.n_classes > 2)
-            ):
+            if example.tags.uses_features or example.tags.needs_reference or (example.tags.binary_only and data.n_classes > 2):
                 continue
             logit = example.inputs == "logit"
-            fitted = clone(example).fit(data.logits if logit else data.P, data.y)
+            groups = _groups(data) if example.tags.uses_groups else None
+            fitted = clone(example).fit(data.logits if logit else data.P, data.y, groups=groups)
             try:
                 fitted.expression()
             except InputError:
@@ -41,7 +55,9 @@ def _calibrator_cases():
             edges = np.vstack([np.eye(data.n_classes), np.full((1, data.n_classes), 1.0 / data.n_classes)])
             own, new = (data.logits, data.logits_test) if logit else (data.P, data.P_test)
             rows = np.vstack([own[:40], new[:20], np.log(np.maximum(edges, 1e-9)) if logit else edges])
-            yield Case(f"{example!r} {data.n_classes}", fitted, rows, fitted.predict_proba(rows))
+            new = None if groups is None else _unseen(groups, len(rows))
+            codes = [] if new is None else [fitted.group_levels().codes(new)]
+            yield Case(f"{example!r} {data.n_classes}", fitted, np.hstack([rows, *codes]), fitted.predict_proba(rows, groups=new), new)
 
 
 def _map_cases():

@@ -29,6 +29,14 @@ def test_compiled_it_gives_what_predict_gives(cases, tmp_path):
             assert np.abs(out - expected).max() < 1e-12, case.name
 
 
+def test_levels_are_in_a_comment_that_they_cannot_end():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=200)
+    cal = cb.GroupCalibrator().fit(p, rng.uniform(size=200) < p, groups=["*/ int main", "b"] * 100)
+    source = to_c(cal)
+    assert 'p[2]: {"name": "group", "levels": ["* / int main", "b"], "missing": -1} */' in source
+
+
 def test_only_names_of_functions_are_taken():
     cal = cb.TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1])
     with pytest.raises(InputError, match="name must be letters"):

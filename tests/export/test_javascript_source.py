@@ -15,6 +15,13 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 DRIVER = shutil.which("chromedriver")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
+POSITIONS = """
+import { readFileSync } from "node:fs";
+import { position, groups } from "./one.mjs";
+const rows = JSON.parse(readFileSync("groups.json"));
+console.log(JSON.stringify(rows.map((row) => row.map((value, j) => position(j, value)))));
+"""
+
 RUN = """
 import { readFileSync } from "node:fs";
 const rows = JSON.parse(readFileSync("rows.json"));
@@ -36,6 +43,17 @@ def test_in_node_it_gives_what_predict_gives(cases, tmp_path):
     done = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     for case, out in zip(cases, json.loads(done.stdout), strict=True):
         assert np.abs(np.array(out) - case.expected).max() < 1e-12, case.name
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
+def test_in_node_it_finds_the_positions_of_groups(cases, tmp_path):
+    case = next(case for case in cases if case.groups is not None)
+    (tmp_path / "one.mjs").write_text(to_javascript(case.fitted))
+    raw = case.groups.astype(object).where(case.groups.notna(), None).to_numpy().tolist()
+    (tmp_path / "groups.json").write_text(json.dumps(raw))
+    (tmp_path / "run.mjs").write_text(POSITIONS)
+    done = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == case.rows[:, -3:].tolist()
 
 
 #: A module of text, as a page would get it from a server: the policy of files keeps pages from importing what lies beside them.

@@ -45,6 +45,17 @@ def test_the_head_says_what_goes_in():
     }  # fmt: skip
 
 
+def test_the_reader_finds_the_positions_of_groups(cases, reader):
+    some = [case for case in cases if case.groups is not None]
+    assert some
+    for case in some:
+        described = json.loads(to_json(case.fitted))["groups"]
+        assert [column["name"] for column in described] == list(case.groups)
+        for row, codes in zip(case.groups.to_numpy().tolist(), case.rows[:, -3:].tolist(), strict=True):
+            assert [reader.position(column, value) for column, value in zip(described, row, strict=True)] == codes
+    assert any(case.fitted.offsets_.used for case in some), "groups that say nothing prove nothing"
+
+
 def test_other_objects_are_refused():
     with pytest.raises(InputError, match="only fitted calibrators of classes and maps are exported; got dict"):
         to_json({})

@@ -19,7 +19,9 @@ def run(model, rows, name=None):
 
 def expected(case, rows):
     fitted = case.fitted
-    return fitted.predict(rows[:, 0])[:, None] if case.expected.shape[1] == 1 else fitted.predict_proba(rows)
+    if case.expected.shape[1] == 1:
+        return fitted.predict(rows[:, 0])[:, None]
+    return fitted.predict_proba(rows[:, : len(fitted.classes_)], groups=case.groups)
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
@@ -82,6 +84,11 @@ def test_wrong_names_are_refused():
         append_to_onnx(model, cal, output="probabilities")
     with pytest.raises(InputError, match="output_name must be new"):
         append_to_onnx(model, cal, output="logits", output_name="logits")
+    by_group = cb.GroupCalibrator(inputs="logit").fit(
+        np.tile(np.eye(3), (4, 1)), [0, 1, 2, 1, 1, 2, 0, 1, 0, 0, 1, 2], groups=[0, 1, 2] * 4
+    )
+    with pytest.raises(InputError, match="takes groups, which the model's output does not hold"):
+        append_to_onnx(model, by_group, output="logits")
     model.opset_import[0].version = 11
     with pytest.raises(InputError, match="operator set 18"):
         append_to_onnx(model, cal, output="logits")

@@ -15,20 +15,21 @@ duckdb = pytest.importorskip("duckdb")
 
 
 def columns_of(case):
-    return [f"p {k}" for k in range(case.rows.shape[1])]
+    return [f"p {k}" for k in range(case.rows.shape[1] - (0 if case.groups is None else case.groups.shape[1]))]
 
 
 def stored(case, dialect):
     """A connection to a table with the case's rows, numbered, and one more whose first entry is NULL."""
-    rows = [(j, *row) for j, row in enumerate(case.rows.tolist())]
-    rows.append((len(rows), None, *rows[0][2:]))
+    names = columns_of(case)
+    table = pd.DataFrame(case.rows[:, : len(names)], columns=names)
+    if case.groups is not None:
+        table = table.join(case.groups.astype({"site": int}))
+    table = pd.concat([table, table[:1].assign(**{"p 0": None})], ignore_index=True)
+    table.insert(0, "id", range(len(table)))
     if dialect == "duckdb":
-        connection = duckdb.connect().register("frame", pd.DataFrame(rows, columns=["id", *columns_of(case)]))
-        return connection.execute("CREATE TABLE log AS SELECT * FROM frame")
+        return duckdb.connect().register("frame", table).execute("CREATE TABLE log AS SELECT * FROM frame")
     connection = sqlite3.connect(":memory:")
-    names = ", ".join(f'"{name}" REAL' for name in columns_of(case))
-    connection.execute(f"CREATE TABLE log (id INTEGER, {names})")
-    connection.executemany(f"INSERT INTO log VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    table.to_sql("log", connection, index=False)
     return connection
 
 

@@ -139,3 +139,30 @@ def test_columns_of_a_mapping_are_known_by_their_names():
     np.testing.assert_array_equal(cal.predict_proba(p, groups={"b": groups[:, 1], "a": groups[:, 0]}), expected)
     with pytest.raises(InputError, match=r"\['b'\] are not there"):
         cal.predict_proba(p, groups={"a": groups[:, 0]})
+
+
+def test_it_can_be_said_of_positions_of_levels_alone_and_in_the_automatic_choice():
+    rng = np.random.default_rng(0)
+    groups = np.column_stack([rng.integers(0, 8, 3000), rng.integers(0, 3, 3000)])
+    p = rng.uniform(0.05, 0.95, 3000)
+    y = rng.uniform(size=3000) < 1.0 / (1.0 + (1.0 - p) / p * np.exp(rng.normal(size=8)[groups[:, 0]]))
+    P = np.column_stack([1.0 - p, p])
+    new = np.array([[0, 0], [7, 2], [8, 1], [3, -4]])
+    for cal in (cb.GroupCalibrator(), cb.AutoCalibrator()):
+        cal.fit(P, y, groups=groups)
+        rows = np.hstack([P[:4], cal.group_levels().codes(new)])
+        np.testing.assert_allclose(cal.compile()(rows), cal.predict_proba(P[:4], groups=new), atol=1e-12)
+        # A position that no level has is unknown too, in whatever column.
+        rows[0, 2:], rows[1, 2:] = (8, 0), (-1, -1)
+        assert np.ptp(cal.compile()(np.vstack([rows[0], [*rows[0, :2], -1, 0]])), axis=0).max() == 0.0
+
+
+def test_crossings_that_no_float32_can_number_are_not_said():
+    rng = np.random.default_rng(0)
+    groups, p = rng.integers(0, 5000, (12_000, 2)), rng.uniform(size=12_000)
+    groups[:2000] = 0
+    y = rng.uniform(size=12_000) < np.where((groups == 0).all(axis=1), p**3, p)
+    cal = cb.GroupCalibrator(slopes=False).fit(p, y, groups=groups)
+    assert cal.offsets_.used
+    with pytest.raises(InputError, match="too many cells to be said"):
+        cal.expression()

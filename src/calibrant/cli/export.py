@@ -26,11 +26,13 @@ __all__ = ["export"]
 @click.option("--table", metavar="NAME", help="SQL: the table that holds the predictions.")
 @click.option("--columns", metavar="NAMES", help="SQL: its columns, a,b,... in the order of the classes (default p_CLASS).")
 @click.option("--keep", metavar="NAMES", help="SQL: columns to carry along, such as a key.")
+@click.option("--groups", metavar="NAMES", help="SQL: its columns of groups, for calibrators that take them (default as in fit).")
 @click.option("--dialect", default="duckdb", show_default=True, help="SQL: any that sqlglot writes.")
 @force_option
 def export(
-    calibrator: Path, output: Path, name: str, table: str | None, columns: str | None, keep: str | None, dialect: str, force: bool
-) -> None:
+    calibrator: Path, output: Path, name: str, table: str | None, columns: str | None, keep: str | None, groups: str | None, dialect: str,
+    force: bool,
+) -> None:  # fmt: skip
     """Write a saved CALIBRATOR as ONNX, C, JavaScript, JSON, SQL or a torch module.
 
     What it computes is the same to the rounding of the target; what cannot be said there (signals with a training set) is refused.
@@ -48,8 +50,8 @@ def export(
     if (table is None) != (kind != ".sql"):
         raise click.UsageError("--table is for SQL, and SQL needs it: the table that holds the predictions.")
     fitted = saved(calibrator)
-    sql = (table, _names(columns), _names(keep) or [], dialect)
-    content = WRITERS[kind](fitted, name, *sql)
+    sql = {"table": table, "columns": _names(columns), "keep": _names(keep) or [], "groups": _names(groups), "dialect": dialect}
+    content = WRITERS[kind](fitted, name, sql)
     with replacing(output, overwrite=force) as temporary:
         temporary.write_bytes(content)
     say(f"{type(fitted).__name__} written: {output}")
@@ -59,12 +61,13 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _sql(fitted: Any, name: str, table: Any, columns: list[str] | None, keep: list[str], dialect: str) -> bytes:
+def _sql(fitted: Any, name: str, asked: dict[str, Any]) -> bytes:
+    columns = asked["columns"]
     if columns is None:
         if not isinstance(fitted, Calibrator):
             raise InputError("--columns must name the column of scores.")
         columns = [f"p_{label}" for label in fitted.classes_.tolist()]
-    return f"{emitters.to_sql(fitted, columns=columns, table=table, keep=keep, dialect=dialect)}\n".encode()
+    return f"{emitters.to_sql(fitted, **asked | {'columns': columns})}\n".encode()
 
 
 def _torch(fitted: Any, *_: Any) -> bytes:
@@ -77,7 +80,7 @@ def _script(fitted: Any, name: str, *_: Any) -> bytes:
     return emitters.to_javascript(fitted, name=name).encode()
 
 
-#: By ending: the file's content of (fitted, name, table, columns, keep, dialect).
+#: By ending: the file's content, of what is fitted, a function's name, and what SQL is asked for.
 WRITERS: dict[str, Callable[..., bytes]] = {
     ".onnx": lambda fitted, *_: emitters.to_onnx(fitted).SerializeToString(),
     ".c": lambda fitted, name, *_: emitters.to_c(fitted, name=name).encode(),

@@ -1,5 +1,6 @@
 """A fitted calibrator as C source without dependencies but the mathematics library."""
 
+import json
 import re
 from typing import Any
 
@@ -51,7 +52,8 @@ def to_c(fitted: Any, *, name: str = "calibrate") -> str:
     Returns
     -------
     str
-        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a map: one).
+        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a map: one). With groups the
+        positions of the row's levels follow in ``p``; the comment at the top says them.
 
     Raises
     ------
@@ -78,4 +80,7 @@ def to_c(fitted: Any, *, name: str = "calibrate") -> str:
     made = program(subject.expression, C, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];"])
     tables = "\n".join(made.tables)
-    return f"/* {subject.note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p, double *q) {{\n{body}\n}}\n"
+    # A level's text must not end the comment.
+    about = [f"p[{subject.n_predictions + j}]: {json.dumps(column)}".replace("*/", "* /") for j, column in enumerate(subject.groups)]
+    note = "\n   ".join([subject.note, *about])
+    return f"/* {note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p, double *q) {{\n{body}\n}}\n"

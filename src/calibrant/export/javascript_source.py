@@ -15,6 +15,15 @@ JAVASCRIPT = Language(
     array="const {name} = new Float64Array({width});", table="const {name} = [{values}];", index="{x}",
 )  # fmt: skip
 
+#: The position of a value among a column's levels: -1 where it is not known.
+POSITION = """\
+export function position(j, value) {
+  const { levels, edges, missing } = groups[j];
+  if (value === null || value === undefined || Number.isNaN(value)) return missing;
+  return levels ? levels.indexOf(value) : edges.filter((edge) => edge < value).length;
+}
+"""
+
 
 def to_javascript(fitted: Any, *, name: str = "calibrate") -> str:
     """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``, the labels in column order.
@@ -31,6 +40,7 @@ def to_javascript(fitted: Any, *, name: str = "calibrate") -> str:
     -------
     str
         The file. ``p`` is an array of K probabilities or logits (a map: one score), the result a Float64Array of K numbers (a map: one).
+        With groups the positions of the row's levels follow in ``p``: ``position(j, value)`` of column j of ``groups``.
 
     Raises
     ------
@@ -57,4 +67,6 @@ def to_javascript(fitted: Any, *, name: str = "calibrate") -> str:
     body = "\n".join(f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"])
     tables = "\n".join(made.tables)
     labels = json.dumps(subject.classes)
-    return f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes = {labels};\n\nexport function {name}(p) {{\n{body}\n}}\n"
+    groups = f"export const groups = {json.dumps(subject.groups)};\n\n{POSITION}\n" if subject.groups else ""
+    head = f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes = {labels};\n\n{groups}"
+    return f"{head}export function {name}(p) {{\n{body}\n}}\n"

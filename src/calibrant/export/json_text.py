@@ -30,7 +30,8 @@ def to_json(fitted: Any, *, indent: int | None = None) -> str:
     -------
     str
         An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs`` ("probability", "logit" or "score"),
-        ``classes`` (labels in column order, null for a map) and ``nodes``. Each node has ``op``, ``of`` (positions of its operands, all
+        ``classes`` (labels in column order, null for a map), ``groups`` where it takes any (for each column ``name``, ``levels`` or
+        ``edges``, and ``missing``) and ``nodes``. Each node has ``op``, ``of`` (positions of its operands, all
         before it), ``width`` and the constants of its primitive; the last node is the result. An infinite end of "clip" is null. What
         the primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on the page on export.
 
@@ -55,7 +56,8 @@ def to_json(fitted: Any, *, indent: int | None = None) -> str:
     place = {id(node): j for j, node in enumerate(nodes)}
     head = {"format": "calibrant expression", "schema": SCHEMA_VERSION, "method": subject.name, "inputs": subject.inputs}
     written = [{"op": n.op, "of": [place[id(x)] for x in n.of], "width": n.width, **_constants(n)} for n in nodes]
-    return json.dumps(head | {"classes": subject.classes, "nodes": written}, indent=indent, allow_nan=False)
+    head |= {"classes": subject.classes} | ({"groups": subject.groups} if subject.groups else {})
+    return json.dumps(head | {"nodes": written}, indent=indent, allow_nan=False)
 
 
 def _constants(node: Expression) -> dict[str, Any]:

@@ -32,7 +32,8 @@ def to_onnx(fitted: Any, *, precision: Precision = "float64", input_name: str = 
     Returns
     -------
     onnx.ModelProto
-        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1).
+        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1). With c columns of groups the input is
+        (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the predictions.
 
     Raises
     ------
@@ -92,13 +93,15 @@ def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "
     Raises
     ------
     InputError
-        Where the model has no such output, or is of an older operator set.
+        Where the model has no such output, or is of an older operator set; and for a calibrator that takes groups.
 
     See Also
     --------
     to_onnx : the calibrator alone.
     """
     subject = subject_of(fitted)
+    if subject.groups:
+        raise InputError(f"{subject.name} takes groups, which the model's output does not hold; export it alone: to_onnx.")
     onnx = _onnx()
     outputs = [o.name for o in model.graph.output]
     if output not in outputs:

@@ -97,6 +97,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 def _pairs(model: Any) -> list[tuple[Any, Any]]:
     if any(c.inputs != "probability" for c in model.calibrators_):
         raise InputError('only calibrators with inputs="probability" convert with their model; export this one alone: export.to_onnx.')
+    if any(c.group_levels() is not None for c in model.calibrators_):
+        raise InputError("calibrators that take groups do not convert with their model; export this one alone: export.to_onnx.")
     models = model.models_ if len(model.models_) > 1 else model.models_ * len(model.calibrators_)
     for base in models:
         if not np.array_equal(base.classes_, model.classes_):

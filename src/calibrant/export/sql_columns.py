@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._kernels.interpolation import line_segments
 from calibrant.contracts.expression import Expression
 
-__all__ = ["Columns", "quoted"]
+__all__ = ["Columns", "position", "quoted"]
 
 #: Databases raise an error where e^x leaves the doubles.
 FARTHEST = 700.0
@@ -17,6 +17,23 @@ FARTHEST = 700.0
 def quoted(name: str) -> str:
     """An identifier that may hold anything."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def position(column: str, described: dict[str, Any]) -> str:
+    """The position of a column's value among the levels of a group, or the number of edges below it; -1 where it is not known."""
+    missing = number(described["missing"])
+    if "edges" in described:
+        found = _searched(column, described["edges"], [number(k) for k in range(len(described["edges"]) + 1)], ">")
+        return f"CASE WHEN {column} IS NULL THEN {missing} ELSE {found} END"
+    known = [(level, number(k)) for k, level in enumerate(described["levels"]) if level is not None]
+    cases = " ".join(f"WHEN {column} = {_literal(level)} THEN {place}" for level, place in known)
+    return f"CASE WHEN {column} IS NULL THEN {missing} {cases} ELSE {number(-1)} END"
+
+
+def _literal(level: str | float) -> str:
+    if isinstance(level, str):
+        return "'" + level.replace("'", "''") + "'"
+    return str(level).upper() if isinstance(level, bool) else repr(level)
 
 
 class Columns:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.export.sql_columns import Columns, quoted
+from calibrant.export.sql_columns import Columns, position, quoted
 from calibrant.export.subject import subject_of
 
 __all__ = ["to_sql"]
@@ -15,8 +15,8 @@ INLINING = ("postgres", "sqlite")
 
 
 def to_sql(
-    fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), dialect: str = "duckdb",
-    output: Literal["columns", "list"] = "columns", prefix: str = "calibrated",
+    fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), groups: Sequence[str] | None = None,
+    dialect: str = "duckdb", output: Literal["columns", "list"] = "columns", prefix: str = "calibrated",
 ) -> str:  # fmt: skip
     """A SELECT that gives the calibrated rows of a table.
 
@@ -29,6 +29,7 @@ def to_sql(
     table : str
         Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
     keep : names of columns of the table to carry along, such as a key
+    groups : names of the columns of groups, in the order of the fit; default those that a frame had there
     dialect : str, default "duckdb"
         Any of sqlglot's; the tests run DuckDB and SQLite, and parse PostgreSQL.
     output : {"columns", "list"}, default "columns"
@@ -53,7 +54,8 @@ def to_sql(
 
     Notes
     -----
-    Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL. Exponents are
+    Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL; among
+    the groups it is the missing level, or an unknown one. Exponents are
     kept within 700, since databases raise errors where other languages give 0. Tables of steps become nested CASE: maps of
     thousands of steps make long queries.
 
@@ -67,8 +69,11 @@ def to_sql(
     subject = subject_of(fitted)
     sqlglot = import_extra("sqlglot", "the SQL export", "export")
     names = [columns] if isinstance(columns, str) else list(columns)
-    if len(names) != subject.width:
-        raise InputError(f"columns must name {subject.width} columns, one a class in their order; got {names}.")
+    if len(names) != subject.n_predictions:
+        raise InputError(f"columns must name {subject.n_predictions} columns, one a class in their order; got {names}.")
+    cells = [column["name"] for column in subject.groups] if groups is None else list(groups)
+    if len(cells) != len(subject.groups):
+        raise InputError(f"groups must name {len(subject.groups)} columns, as in the fit; got {cells}.")
     if output not in ("columns", "list"):
         raise InputError(f'output must be "columns" or "list"; got {output!r}.')
     if output == "list" and dialect == "sqlite":
@@ -78,8 +83,10 @@ def to_sql(
         raise InputError(f"dialect must be one of sqlglot's, {known}; got {dialect!r}.")
     made = Columns(subject.expression)
     carried = [quoted(name) for name in keep]
-    steps = _steps(made, names, carried, table)
-    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
+    read = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
+    read += [position(quoted(name), column) for name, column in zip(cells, subject.groups, strict=True)]
+    steps = _steps(made, read, carried, table)
+    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs[: len(names)])
     results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
     if output == "list":
         shown = [f"ARRAY[{', '.join(results)}] AS {quoted(prefix)}"]
@@ -92,10 +99,10 @@ def to_sql(
     return sqlglot.transpile(query, read="postgres", write=dialect)[0]
 
 
-def _steps(made: Columns, names: Sequence[str], keep: Sequence[str], table: str) -> list[str]:
+def _steps(made: Columns, read: Sequence[str], keep: Sequence[str], table: str) -> list[str]:
     """The selects, each of the one before it, named t0, t1, ..: each computes what needs only those before."""
-    cast = [f"CAST({quoted(n)} AS DOUBLE PRECISION) AS {own}" for n, own in zip(names, made.inputs, strict=True)]
-    steps, alive = [f"SELECT {', '.join([*keep, *cast])} FROM {table}"], list(made.inputs)
+    given = [f"{text} AS {own}" for text, own in zip(read, made.inputs, strict=True)]
+    steps, alive = [f"SELECT {', '.join([*keep, *given])} FROM {table}"], list(made.inputs)
     for depth, layer in enumerate(made.layers, start=1):
         later = made.needed_after(depth)
         own = [f"{text} AS {name}" for name, text in layer]

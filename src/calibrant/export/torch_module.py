@@ -28,7 +28,8 @@ def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64
     Returns
     -------
     torch.fx.GraphModule
-        Tables are buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
+        With c columns of groups p is (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the
+        predictions. Tables are buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
 
     Raises
     ------
