@@ -6,6 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
+from calibrant.frames.apply import apply
 from calibrant.frames.sketch import sketch
 
 
@@ -67,3 +68,65 @@ def test_days_add_up_and_are_kept(data, tmp_path):
     for found, wanted in zip(left, right, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
     assert (tmp_path / "day.calibrant").stat().st_size < 1_000_000
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """(frame of 40,000 rows, truth): 24 cells of two columns, one of which has nothing in some rows."""
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 6, 40_000), rng.integers(0, 4, 40_000)
+    z = rng.normal(-0.5, 1.2, 40_000)
+    p, truth = (1.0 / (1.0 + np.exp(-each)) for each in (z, z + rng.normal(0.0, 0.5, (6, 4))[a, b]))
+    known = np.array(["north", "south", "east", None], dtype=object)[b]
+    return pd.DataFrame({"p": p, "label": (rng.random(40_000) < truth).astype(int), "a": a, "b": known}), truth
+
+
+def _by_cells(frame, n_bins=512):
+    return sketch(frame, probabilities="p", target="event", by=["a", "b"], n_bins=n_bins)
+
+
+@pytest.mark.parametrize(("n_bins", "near"), [(256, 2e-3), (512, 1e-3), (4096, 2e-4)])
+def test_a_calibrator_by_group_is_as_near_to_the_fit_of_the_rows_as_the_bins_are_fine(cells, n_bins, near):
+    frame, truth = cells
+    exact = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame[["a", "b"]])
+    halves = _by_cells(frame[:15_000], n_bins) + _by_cells(frame[15_000:], n_bins)
+    made = halves.fit_groups()
+    found, wanted = (one.predict_proba(frame["p"], groups=frame[["b", "a"]])[:, 1] for one in (made, exact))
+    assert np.abs(found - wanted).max() < near
+    assert made.group_names_ == ["a", "b"]
+    # Both know what the whole does not.
+    whole = cb.TemperatureScaling().fit(frame["p"], frame["label"]).predict_proba(frame["p"])[:, 1]
+    assert np.abs(found - truth).mean() < 0.3 * np.abs(whole - truth).mean()
+
+
+def test_tables_are_calibrated_and_audited_by_group(cells, tmp_path):
+    import pandas as pd
+
+    frame, _ = cells
+    sketched = _by_cells(frame)
+    made = sketched.fit_groups(cb.GroupCalibrator(cb.Identity()))
+    out = apply(made, frame, tmp_path / "out.parquet", probabilities="p")
+    found = pd.read_parquet(out)
+    np.testing.assert_allclose(found["p"], made.predict_proba(frame["p"], groups=frame[["a", "b"]])[:, 1], atol=1e-12)
+    before, after = (cb.audit(one, n_draws=200) for one in (sketched, _by_cells(found)))
+    assert not after.off
+    # Draws of other units differ, so that a group at the limit may.
+    rows = {one.name for one in cb.audit(frame["label"], frame["p"], frame[["a", "b"]], n_draws=200).off}
+    assert len(rows) > 10
+    assert len(rows ^ {one.name for one in before.off}) <= 1
+    with pytest.raises(InputError, match="must have a column 'b'"):
+        apply(made, frame.drop(columns="b"), tmp_path / "no.parquet", probabilities="p")
+
+
+def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
+    frame, _ = cells
+    for made in (sketch(frame, probabilities="p", by="a", n_bins=64), sketch(frame, probabilities="p", target="event", n_bins=64)):
+        with pytest.raises(InputError, match='target="event" and by='):
+            made.fit_groups()
+    with pytest.raises(InputError, match="such as GroupCalibrator"):
+        _by_cells(frame).fit_groups(cb.TemperatureScaling())
+    unnamed = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame["a"].to_numpy())
+    with pytest.raises(InputError, match="had no names"):
+        apply(unnamed, frame, "nowhere.parquet", probabilities="p")

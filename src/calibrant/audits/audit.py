@@ -17,6 +17,8 @@ from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast, read_forecast
 from calibrant.frames.evaluation import Evaluation
+from calibrant.frames.sketch import ScoreSketch
+from calibrant.frames.state import GroupState
 from calibrant.groups import clustered, label_columns
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs
@@ -46,8 +48,9 @@ def audit(
 
     Parameters
     ----------
-    y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation``
-        Of the last, as :func:`calibrant.evaluate` makes it of a table of any size, the columns of ``by`` are the groups.
+    y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation`` or ``ScoreSketch``
+        Of the last two, as :func:`calibrant.evaluate` and :func:`calibrant.frames.sketch` make them of a table of any size, the columns of
+        ``by`` are the groups.
     P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one output
     groups : frame, mapping or (n, c) array of columns, or (n,) labels, optional
         Each column's levels are groups, so groups may overlap or lie in each other. Missing values are a level. Numbers (with more than 20
@@ -128,10 +131,10 @@ def audit(
     require_option("control", control, ("any", "share"))
     if found is not None:
         require_option("found", found, ("tree", "boosting"))
-    if isinstance(y_true, Evaluation):
+    if isinstance(y_true, Evaluation | ScoreSketch):
         if P is not None or groups is not None or found is not None or cluster is not None:
-            raise InputError("an evaluation is audited by its own columns; leave out P, groups, found and cluster, or pass rows.")
-        sample, columns, features, asked = _of_evaluation(y_true, n_bins)
+            raise InputError("sums are audited by their own columns; leave out P, groups, found and cluster, or pass rows.")
+        sample, columns, features, asked = _of_sums(y_true.state, n_bins)
     else:
         read = _read(y_true, P, std, target, cluster, sample_weight, classes, inputs)
         sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
@@ -194,18 +197,23 @@ def _of_labelled(
     return sample, columns, features, str(target)
 
 
-def _of_evaluation(evaluation: Evaluation, n_bins: int) -> tuple[Sample, list[Column], None, str]:
-    """Units are the bins of the evaluation's slices."""
-    parts, sums, _ = evaluation.state.by(_slice)
-    if not evaluation.by or not parts:
-        raise InputError("the evaluation must have groups; got one without by=; evaluate with by=[...].")
+def _of_sums(state: GroupState, n_bins: int) -> tuple[Sample, list[Column], None, str]:
+    """Units are the bins of the slices."""
+    parts, sums, _ = state.by(_slice)
+    if not state.settings["by"] or not parts:
+        raise InputError("the sums must be by groups; got some without by=; evaluate with by=[...].")
     part, place = np.nonzero(sums[..., 0] > 0.0)
     n, total, hits = sums[part, place].T
-    labelled = [(str(name), array_of([key[j] for key in parts])[part]) for j, name in enumerate(evaluation.by)]
+    labelled = [(str(name), array_of([key[j] for key in parts])[part]) for j, name in enumerate(state.settings["by"])]
     columns = columns_of(labelled, n_bins, n)
     said = np.clip(total / n, 0.0, 1.0)
     sample = of_outcomes(said, np.clip(hits / n, 0.0, 1.0), n, cells(columns, len(n)))
-    return sample, [Column(one.name, one.levels, one.index[sample.rows]) for one in columns], None, evaluation.target
+    return (
+        sample,
+        [Column(one.name, one.levels, one.index[sample.rows]) for one in columns],
+        None,
+        "event" if state.settings["mode"] == "event" else "answer",
+    )
 
 
 def _slice(group: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
-from calibrant.labels import places
+from calibrant.labels import array_of, places
 
 __all__ = ["apply"]
 
@@ -32,6 +32,10 @@ def apply(
     ----------
     calibrator : fitted Calibrator, or fitted Map with ``score=``
     source : files or a table, as in :func:`calibrant.evaluate`
+        With a calibrator by group the columns of its groups are read by the names that they had in its fit.
+
+        .. versionchanged:: 0.2
+           Takes calibrators by group.
     output : path
         A Parquet file; a folder of them on Dask, Spark and Ray.
     probabilities : str or list of str
@@ -78,7 +82,7 @@ def apply(
     kinds = columns_of(source, module)
     if confidence in kinds:
         raise InputError(f"the table has a column {confidence!r}, which is not overwritten; name the one added by confidence=.")
-    transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score), calibrator), confidence)
+    transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score, _groups_of(calibrator)), calibrator), confidence)
     if module.CLUSTER:
         module.apply(opened(source, module), transform, output)
     else:
@@ -86,9 +90,18 @@ def apply(
     return output
 
 
-def _layout(kinds, probabilities, score):
+def _layout(kinds, probabilities, score, by=()):
     # A score has no predicted class here; its own column stands in.
-    return layout(kinds, label=None, probabilities=probabilities, score=score, predicted=score)
+    return layout(kinds, label=None, probabilities=probabilities, score=score, predicted=score, by=by)
+
+
+def _groups_of(calibrator):
+    """The columns of groups that a calibrator uses."""
+    if isinstance(calibrator, Map) or not calibrator.tags.uses_groups:
+        return ()
+    if calibrator.group_names_ is None:
+        raise InputError("the calibrator's groups had no names in its fit; fit it on a frame, or on a sketch by columns.")
+    return calibrator.group_names_
 
 
 def _in_order(columns, calibrator):
@@ -152,7 +165,9 @@ class Transform:
             empty = pa.array([], pa.list_(pa.float64()) if self.layout.mode == "list" else pa.float64())
             return dict.fromkeys(names, empty), np.zeros(0)
         values = np.ascontiguousarray(self.layout.probabilities(batch))
-        Q, confidence = self.calibrator.predict_proba(values), self.calibrator.predict_confidence(values)
+        each = zip(self.layout.by, self.layout.slices(batch), strict=True)
+        groups = {name: array_of(known)[code] for name, (known, code) in each} or None
+        Q, confidence = (ask(values, groups=groups) for ask in (self.calibrator.predict_proba, self.calibrator.predict_confidence))
         if self.layout.mode == "list":
             offsets = np.arange(0, Q.size + 1, Q.shape[1], dtype=np.int32)
             return {names[0]: pa.ListArray.from_arrays(pa.array(offsets), pa.array(Q.ravel()))}, confidence
