@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.arena import cases, results
+from benchmarks.arena.outside import BESIDE, outside
 from benchmarks.arena.run import race
 
 
@@ -21,6 +22,12 @@ def options():
     )
     parser.add_argument("--seeds", type=int, help="how many seeds (1; 5 with --full, 2 with --folder)")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")
+    parser.add_argument(
+        "--method",
+        action="append",
+        metavar="PACKAGE:CLASS",
+        help="one of your own, with fit(P, y) and predict_proba(P); may be repeated",
+    )
     parser.add_argument("--peers", action="store_true", help="run the peers that this environment has, instead of calibrant's methods")
     parser.add_argument("--results", type=Path, default=results.RESULTS, help="where the results are kept")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
@@ -40,7 +47,12 @@ def main():
     if not runs:
         raise SystemExit("no runs: no npz file with probabilities and labels, or none of the part's data sets, is there")
     if not chosen.report:
-        race(runs, "peers" if chosen.peers else "calibrant", chosen.methods, chosen.results, chosen.jobs, chosen.again)
+        for entry in chosen.method or ():
+            outside(entry)  # what cannot be loaded is said before anything runs
+        names = chosen.methods or (BESIDE if chosen.method else None)
+        race(runs, "peers" if chosen.peers else "calibrant", names, chosen.results, chosen.jobs, chosen.again)
+        for entry in chosen.method or ():
+            race(runs, entry, None, chosen.results, chosen.jobs, chosen.again)
     if not chosen.peers:
         from benchmarks.arena.report import report
 

@@ -15,7 +15,11 @@ from benchmarks.arena import predictions, results, scores
 
 @cache
 def methods_of(source):
-    """The competitors of "calibrant" or "peers"."""
+    """The competitors of "calibrant" or "peers", or the one that ``package:Class`` names."""
+    if ":" in source:
+        from benchmarks.arena.outside import outside
+
+        return [outside(source)]
     if source == "peers":
         from benchmarks.arena.peers import available
 

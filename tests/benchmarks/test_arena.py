@@ -215,6 +215,28 @@ def test_a_folder_of_ones_own_runs_from_the_command_line(folder, tmp_path, monke
     assert "AutoCalibrator, log loss: win rate 1.000 and mean rank 1.0, above every single method (Identity 0.000 and 2.0)" in said
 
 
+def test_a_method_from_outside_runs_beside_ours(folder, tmp_path, monkeypatch, capsys):
+    (tmp_path / "their_package.py").write_text(
+        "class Halfway:\n"
+        "    def fit(self, P, y):\n        return self\n"
+        "    def predict_proba(self, P):\n        return 0.5 * P + 0.5 / P.shape[1]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "results"
+    options = ["--folder", str(folder), "--seeds", "1", "--jobs", "1", "--results", str(out), "--methods", "Identity", "TemperatureScaling"]
+    monkeypatch.setattr("sys.argv", ["arena", *options, "--method", "their_package:Halfway"])
+    __main__.main()
+    said = capsys.readouterr().out
+    assert "6 runs, 2 of our methods, 1 peers." in said
+    assert "Halfway" in said
+    theirs, nothing = (results.load(out, "a~250~0", name)["log_loss"].mean() for name in ("Halfway", "Identity"))
+    assert theirs < nothing
+    for wrong, why in (("their_package:Nobody", "has no attribute"), ("nowhere:X", "No module"), ("collections:Counter", "has no fit")):
+        monkeypatch.setattr("sys.argv", ["arena", *options, "--method", wrong])
+        with pytest.raises(SystemExit, match=why):
+            __main__.main()
+
+
 def test_where_the_automatic_choice_loses_is_said_with_numbers(folder, tmp_path):
     pytest.importorskip("matplotlib")
     runs, out, docs = of_250(folder), tmp_path / "results", tmp_path / "docs"
