@@ -1,10 +1,12 @@
-"""The README's first screen holds: its code runs, does what the text says, and its picture is there."""
+"""The README holds: its code and commands run and print what it shows, its picture is there, and it fits two screens."""
 
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant import metrics
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,14 +34,52 @@ def test_the_first_block_of_python_runs_and_calibrates(capsys):
     assert at(y, before) < 0.0 <= at(y, after)
 
 
-def test_it_fits_one_screen_and_its_links_lead_somewhere():
-    assert README.index("![") < README.index("## "), "the picture belongs to the first screen"
-    assert len(README[: README.index("![")].splitlines()) <= 40
+def test_the_models_block_prints_what_is_shown(capsys):
+    pytest.importorskip("matplotlib", reason="the picture's tool draws")
+    from tools.readme_picture import predictions, readme_code
+
+    exec(compile(readme_code(1), "README.md", "exec"), predictions() | {"cb": cb})
+    assert capsys.readouterr().out in README
+
+
+def test_the_logs_commands_print_what_is_shown(tmp_path, monkeypatch):
+    pd, testing = pytest.importorskip("pandas"), pytest.importorskip("click.testing")
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("rich")
+    from tools.readme_picture import predictions
+
+    from calibrant.cli.group import group
+
+    names = predictions()
+    # The rows in the order of the two halves, as the library's own example has them.
+    score, outcome = (np.concatenate([names[f"{a}_cal"], names[f"{a}_test"]]) for a in "py")
+    pd.DataFrame({"score": score, "outcome": outcome}).to_csv(tmp_path / "log.csv", index=False)
+    pd.DataFrame({"score": score[:5]}).to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    shown = [line.partition("#")[0].split()[2:] for line in README.splitlines() if line.startswith("$ calibrant ")]
+    assert [command[0] for command in shown] == ["evaluate", "report", "fit", "apply"]
+    for command in shown:
+        # The scaling is fitted fast: what the automatic choice prints is another test's.
+        result = testing.CliRunner().invoke(group, [*command, *(["--method", "platt"] if command[0] in ("report", "fit") else [])])
+        assert result.exit_code == 0, result.output
+        if command[0] == "evaluate":
+            table = [line.rstrip() for line in result.output.splitlines() if line[:1] in "5┏┃┡│└"]
+            assert "\n".join(table) in README
+    assert (tmp_path / "report.html").exists()
+    assert len(pd.read_csv(tmp_path / "calibrated.csv")) == 5
+
+
+def test_it_opens_with_the_three_jobs_fits_two_screens_and_its_links_lead_somewhere():
+    assert [README.index(f"**I have {what}") for what in ("risks", "a log", "a model")] == sorted(
+        README.index(f"**I have {what}") for what in ("risks", "a log", "a model")
+    )
+    assert README.index("**I have a model") < README.index("## ")
+    assert len(README.splitlines()) <= 110
     for target in re.findall(r"\]\((?!http)([^)]+)\)", README):
         assert (ROOT / target).exists(), target
 
 
-def test_the_two_commands_exist():
+def test_the_commands_of_make_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command in re.findall(r"^\$ make (\S+)", README, flags=re.MULTILINE):
         assert re.search(rf"^{command}:", makefile, flags=re.MULTILINE), command

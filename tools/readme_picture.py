@@ -1,6 +1,5 @@
-"""Draw the README's and the tutorials' pictures by running their own code: ``make picture`` writes them to docs/_static."""
+"""Draw the README's picture by running its own code: ``make picture`` writes it to docs/_static."""
 
-import doctest
 import re
 import sys
 from pathlib import Path
@@ -10,44 +9,37 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 
-__all__ = ["predictions", "readme_code", "tutorial_code"]
+__all__ = ["predictions", "readme_code"]
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "_static"
-TUTORIALS = ("rare_event", "clinical_risk", "score_log")
+PICTURE = ROOT / "docs" / "_static" / "risk.png"
 
 
-def readme_code():
-    """The first block of Python in the README."""
-    return re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL).group(1)
-
-
-def tutorial_code(name):
-    """The examples of a tutorial, in order."""
-    text = (ROOT / "docs" / "tutorials" / f"{name}.rst").read_text(encoding="utf-8")
-    return "".join(example.source for example in doctest.DocTestParser().get_examples(text))
+def readme_code(block=0):
+    """The first, or another, block of Python in the README."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)[block]
 
 
 def predictions():
-    """The names that the README takes as given: risks of rows that the model has not seen, and whether it happened, in two halves."""
+    """What the README takes as given: a model and its data in two halves, and risks of rows that it has not seen, with what happened."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data[["mean texture", "mean smoothness", "mean symmetry"]], (data.target == 0).astype(int)
     model = HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0)
     p = cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1]
-    return dict(zip(("p_cal", "p_test", "y_cal", "y_test"), train_test_split(p, y, test_size=0.5, random_state=0, stratify=y), strict=True))
+    parts = train_test_split(X, p, y, test_size=0.5, random_state=0, stratify=y)
+    names = ("X_train", "X_test", "p_cal", "p_test", "y_cal", "y_test")
+    return dict(zip(names, parts, strict=True)) | {"model": model, "y_train": parts[4], "p": p, "y": y}
 
 
 def main():
-    """Run each code and save the figure that it leaves."""
+    """Run the code and save the figure that it leaves."""
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    for name, code, names in (("risk", readme_code(), predictions()), *((f"tutorial_{n}", tutorial_code(n), {}) for n in TUTORIALS)):
-        exec(compile(code, name, "exec"), names)
-        path = FOLDER / f"{name}.png"
-        plt.gcf().savefig(path, dpi=90, bbox_inches="tight", metadata={"Software": None})
-        plt.close("all")
-        print(f"wrote {path.relative_to(ROOT)}, {path.stat().st_size // 1024} KiB")
+    exec(compile(readme_code(), "README.md", "exec"), predictions())
+    plt.gcf().savefig(PICTURE, dpi=90, bbox_inches="tight", metadata={"Software": None})
+    plt.close("all")
+    print(f"wrote {PICTURE.relative_to(ROOT)}, {PICTURE.stat().st_size // 1024} KiB")
     return 0
 
 
