@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-export lint format docs bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
+.PHONY: help demo test test-slow test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -71,6 +71,9 @@ format: $(VENV)/.dev ## repair what ruff can repair
 docs: $(VENV)/.dev ## the documentation, strictly: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+docs-look: docs ## look at the pages in Chromium, at 390 and 1,400 pixels: axe-core, width, pictures in build/pages (make system-deps first)
+	$(BIN)/python tools/look_at_pages.py docs/_build/html
+
 bench: $(VENV)/.dev ## how long things take
 	@for file in benchmarks/speed/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
@@ -94,7 +97,7 @@ $(PEERS)/.installed: requirements/arena-peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu -r $<
 	@touch $@
 
-picture: $(VENV)/.package ## draw the README's and the tutorials' pictures by running their code
+picture: $(VENV)/.package ## draw the README's picture by running its code
 	$(BIN)/python tools/readme_picture.py
 
 # -- Less often ---------------------------------------------------------------------------------------------------------
@@ -111,5 +114,5 @@ system-deps: ## Chromium and Java from Debian, for the tests that look at report
 	@sh tools/system_deps.sh
 
 clean: ## remove what the other commands made, the virtual environment too
-	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/reference/generated docs/gallery/auto .pytest_cache .ruff_cache .hypothesis report.html
+	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/reference/generated docs/generated docs/gallery/auto .pytest_cache .ruff_cache .hypothesis report.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
