@@ -1,10 +1,12 @@
 """Sphinx settings; the build is strict (make docs)."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path.insert(1, str(Path(__file__).parent.parent))
 
 import calibrant
 
@@ -18,6 +20,7 @@ version = release = calibrant.__version__
 # -- What the pages are made with -----------------------------------------------------------------------------------------
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs", "report_pages"]
+extensions += ["arena_rows", "method_cards", "pictures"]
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None
 nitpicky = False
@@ -46,12 +49,21 @@ sphinx_gallery_conf = {
 # -- How it looks: everything offline -------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
-html_title = "calibrant"
+html_title = f"calibrant {release}"
 html_static_path = ["_static"]
+html_css_files = ["calibrant.css"]
+html_js_files = [("tables.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
 }
+# Where several versions are published, the address of the theme's list of them: a menu then leads from one to another.
+if versions := os.environ.get("CALIBRANT_DOCS_VERSIONS"):
+    html_theme_options |= {
+        "switcher": {"json_url": versions, "version_match": version},
+        "navbar_end": ["version-switcher", "theme-switcher"],
+        "check_switcher": False,
+    }

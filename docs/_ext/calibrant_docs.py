@@ -104,7 +104,7 @@ def _page(path, name, value):
         for method in ("__call__", "interval", "state"):
             lines += [f"   .. automethod:: {method}", *["      :no-index:"] * again]
     elif inspect.isclass(value):
-        lines += [f".. autoclass:: {path}.{name}", *_members(value)]
+        lines += [f".. calibrant-card:: {name}", ""] * has_card(value) + [f".. autoclass:: {path}.{name}", *_members(value)]
     else:
         lines += [f".. autofunction:: {path}.{name}"]
     return "\n".join(lines) + "\n"
@@ -181,6 +181,12 @@ def lead_to_page(app, env, node, contnode):
     return make_refnode(app.builder, node["refdoc"], page, "", contnode)
 
 
+def has_card(value):
+    """Whether it is a method: a calibrator, map or signal, or a rule that carries a guarantee."""
+    kinds = (cb.Calibrator, cb.RegressionCalibrator, cb.Map, cb.Signal)
+    return inspect.isclass(value) and not inspect.isabstract(value) and (issubclass(value, kinds) or "guarantee_" in (value.__doc__ or ""))
+
+
 # -- Tables of methods ----------------------------------------------------------------------------------------------------
 
 
@@ -188,10 +194,10 @@ def _yes(value):
     return "yes" if value else ""
 
 
-def _tags(value):
+def tags_of(value):
     """The tags that a class declares; for one that composes them from its parts, those of its first example."""
     tags = inspect.getattr_static(value, "tags", None)
-    return value._examples()[0].tags if isinstance(tags, property) else value.tags
+    return value._examples()[0].tags if isinstance(tags, property) else tags
 
 
 def _facts(value):
@@ -207,13 +213,13 @@ def _facts(value):
             "Adds up": _yes(value._examples()[0].mergeable),
         }
     if isinstance(value, type) and issubclass(value, cb.Map):
-        tags = _tags(value)
+        tags = tags_of(value)
         return {"Scores": "in [0, 1]" if tags.domain == "unit" else "any", "Monotone": _yes(tags.monotone), "Random": _yes(tags.random)}
     if isinstance(value, type) and issubclass(value, cb.Signal):
-        tags = _tags(value)
+        tags = tags_of(value)
         return {"Scores": "in [0, 1]" if tags.domain == "unit" else "any", "Uses features": _yes(tags.uses_features)}
-    if isinstance(value, type) and hasattr(value, "tags") and hasattr(_tags(value), "keeps_argmax"):
-        tags = _tags(value)
+    if isinstance(value, type) and hasattr(value, "tags") and hasattr(tags_of(value), "keeps_argmax"):
+        tags = tags_of(value)
         return {
             "Gives": tags.output,
             "Keeps the label": _yes(tags.keeps_argmax),

@@ -1,0 +1,123 @@
+"""Method cards: what, when and when not, what it needs, keeps and costs, the evidence: as methods declare it and the arena measured.
+
+``.. calibrant-card:: NAME`` is one card, at the head of its page of the reference. ``.. calibrant-cards:: FOLDER [FOLDER ...]`` is one
+table of many.
+"""
+
+import inspect
+import re
+from typing import ClassVar
+
+from arena_rows import evidence
+from calibrant_docs import exported, folder, has_card, page_name, subject, summary, tags_of
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+import calibrant as cb
+
+__all__ = ["Card", "Cards", "card", "setup"]
+
+#: The columns of an arena that a card repeats; what a page lacks is left out.
+SCORES = ("win rate, log loss", "win rate, NLL", "win rate, CRPS", "win rate, interval score")
+WORSE = ("worse, log loss", "worse, CRPS")
+
+
+def notes(value):
+    """The first paragraph of the Notes, where the docstrings say when to use a method and when not."""
+    found = re.search(r"^Notes\n-+\n(.*?)(?:\n\n|\Z)", inspect.cleandoc(subject(value).__doc__), flags=re.MULTILINE | re.DOTALL)
+    return found[1].replace("\n", " ") if found else ""
+
+
+def needs(value):
+    """What it takes besides predictions and labels, in words."""
+    tags = tags_of(value)
+    said = [
+        (getattr(tags, "uses_groups", False), "``groups=``"), (getattr(tags, "may_use_groups", False), "``groups=`` if you have them"),
+        (getattr(tags, "uses_features", False), "features, ``X=``"),
+        (getattr(tags, "needs_reference", False), "the training set, ``reference=``"),
+        (getattr(tags, "binary_only", False), "two classes"), (getattr(tags, "domain", "") == "unit", "scores in [0, 1]"),
+        (getattr(tags, "random", False), "``random_state``: it draws"),
+    ]  # fmt: skip
+    return "; ".join(words for holds, words in said if holds)
+
+
+def keeps(value):
+    """What it promises, in words."""
+    tags = tags_of(value)
+    said = [
+        (getattr(tags, "keeps_argmax", False), "the predicted label"), (getattr(tags, "monotone", False), "the order of the scores"),
+        ("guarantee_" in (value.__doc__ or ""), "a promise that it states: ``guarantee_``"),
+    ]  # fmt: skip
+    return "; ".join(words for holds, words in said if holds)
+
+
+def measured(value):
+    """(cost, evidence) from the arena's pages; ("", "") for what does not compete there."""
+    cost, lines = [], []
+    for table, row in evidence(value.__name__):
+        scores = [f"{c.removeprefix('win rate, ')} {row[c]}" for c in SCORES if row.get(c)]
+        if not scores:
+            continue
+        worse = [row[c] for c in WORSE if row.get(c)]
+        lines.append(
+            f"{table.section.split(' (')[0]}, {row['runs']} runs: win rate in {', '.join(scores)}"
+            + (f"; worse than doing nothing in {worse[0]}" if worse else "")
+            + f" (:doc:`/{table.page}`)."
+        )
+        if row.get("fit, ms"):
+            cost.append(f"{row['fit, ms']} ms ({table.section.split(' (')[0].lower()})")
+    return "; ".join(cost), " ".join(lines)
+
+
+def card(value):
+    """Heading -> text; what is empty is left out."""
+    cost, found = measured(value)
+    facts = {
+        "What": summary(value), "When, and when not": notes(value), "Needs": needs(value), "Keeps": keeps(value),
+        "Cost of a fit": f"{cost}, median CPU time in the arena" if cost else "", "Evidence": found,
+    }  # fmt: skip
+    return {name: text for name, text in facts.items() if text}
+
+
+class Card(SphinxDirective):
+    """One card as a table of two columns."""
+
+    required_arguments = 1
+
+    def run(self):
+        value = next(value for _, name, value in exported() if name == self.arguments[0])
+        lines = [".. list-table::", "   :class: card", "   :widths: 20 80", "   :stub-columns: 1", ""]
+        for name, text in card(value).items():
+            lines += [f"   * - {name}", f"     - {text}"]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class Cards(SphinxDirective):
+    """Many cards, a row each, with what can be sorted and filtered: ``:forecasts:`` for those of error bars, without it all others."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar = {"forecasts": directives.flag}
+
+    def run(self):
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable", ""]
+        head = ("method", "what it does", "needs", "keeps", "win rate", "worse", "fit, ms")
+        rows = [head, *(self._row(*item) for item in exported() if self._belongs(item[2]))]
+        lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for row in rows for i, cell in enumerate(row)]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+    def _belongs(self, value):
+        forecasts = has_card(value) and issubclass(value, cb.RegressionCalibrator)
+        return has_card(value) and folder(value) in self.arguments[0].split() and forecasts == ("forecasts" in self.options)
+
+    def _row(self, path, name, value):
+        row = next((row for _, row in evidence(name) if any(row.get(c) for c in SCORES)), {})
+        first = [next((row[c] for c in columns if row.get(c)), "") for columns in (SCORES, WORSE, ("fit, ms",))]
+        return f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), needs(value), keeps(value), *first
+
+
+def setup(app):
+    """Register the directives."""
+    app.add_directive("calibrant-card", Card)
+    app.add_directive("calibrant-cards", Cards)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
