@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts import Calibrator, Map, Signal
+from calibrant.contracts import Calibrator, Map, RegressionCalibrator, Signal
 from calibrant.contracts.compiled import MADE, PLAIN, Compiled
 from calibrant.contracts.expression import PRIMITIVES, constant, join, source
 from calibrant.errors import InputError
-from calibrant.testing import all_calibrators, all_maps, all_signals, check_calibrator
+from calibrant.testing import all_calibrators, all_maps, all_regression_calibrators, all_signals, check_calibrator
 
 #: Parts that stay in Python, each because of what it is made of.
 NOT_SAID = {
     "ClusteredCalibration": "its regions are of features, which predictions do not say",
-    "GroupCalibrator": "it asks what groups rows are of, which predictions do not say",
     "HokiCalibrator": "its signal counts label changes under noise",
     "StackedConfidence": "its signals may hold a training set",
     "GeometricCalibrator": "its signal holds a training set",
@@ -21,12 +20,14 @@ NOT_SAID = {
     "LabelStability": "counts label changes under noise",
     "MaximalZone": "holds a training set",
     "PairwiseSeparation": "holds a training set",
+    "BoundedOutcomes": "its distributions are of no one shape",
 }
 
 
 def test_every_part_has_an_expression_or_a_reason():
-    templates = {Calibrator._expression, Map._expression, Signal._expression}
-    silent = {type(part).__name__ for part in [*all_calibrators(), *all_maps(), *all_signals()] if type(part)._expression in templates}
+    templates = {Calibrator._expression, RegressionCalibrator._expression, Map._expression, Signal._expression}
+    parts = [*all_calibrators(), *all_regression_calibrators(), *all_maps(), *all_signals()]
+    silent = {type(part).__name__ for part in parts if type(part)._expression in templates}
     assert silent == set(NOT_SAID)
 
 

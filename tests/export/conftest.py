@@ -9,8 +9,9 @@ import pytest
 from sklearn.base import clone
 
 from calibrant.errors import InputError
-from calibrant.testing import all_calibrators, all_maps, problems
-from calibrant.testing.data import score_problem
+from calibrant.export.subject import QUANTILES
+from calibrant.testing import all_calibrators, all_maps, all_regression_calibrators, problems
+from calibrant.testing.data import forecast_problems, score_problem
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,19 @@ def _calibrator_cases():
             yield Case(f"{example!r} {data.n_classes}", fitted, np.hstack([rows, *codes]), fitted.predict_proba(rows, groups=new), new)
 
 
+def _forecast_cases():
+    data = forecast_problems()[0]
+    for example in all_regression_calibrators():
+        fitted = clone(example).fit(data.forecast, data.y)
+        try:
+            fitted.expression()
+        except InputError:
+            continue
+        made = fitted.predict(data.test)
+        expected = np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
+        yield Case(repr(example), fitted, np.column_stack([data.test.mean, data.test.std]), expected)
+
+
 def _map_cases():
     for example in all_maps():
         data = score_problem(example.tags.domain)
@@ -72,4 +86,4 @@ def _map_cases():
 @pytest.fixture(scope="session")
 def cases():
     """All of them: each test runs its emitter over the list, since one compiler call for all is quicker than one for each."""
-    return [*_calibrator_cases(), *_map_cases()]
+    return [*_calibrator_cases(), *_forecast_cases(), *_map_cases()]

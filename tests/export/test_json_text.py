@@ -56,6 +56,18 @@ def test_the_reader_finds_the_positions_of_groups(cases, reader):
     assert any(case.fitted.offsets_.used for case in some), "groups that say nothing prove nothing"
 
 
+def test_error_bars_name_what_comes_out():
+    cal = cb.StdScaling().fit([0.0, 0.0], [2.0, -2.0], std=[1.0, 1.0])
+    exported = json.loads(to_json(cal, quantiles=(0.1, 0.9)))
+    assert (exported["inputs"], exported["outputs"]) == ("forecast", ["mean", "std", "q0.1", "q0.9"])
+    with pytest.raises(InputError, match="quantiles must be numbers above 0"):
+        to_json(cal, quantiles=(0.0, 0.9))
+    with pytest.raises(InputError, match="of one output are exported"):
+        to_json(cb.StdScaling().fit(np.zeros((2, 2)), np.ones((2, 2)), std=np.ones((2, 2))))
+    with pytest.raises(InputError, match=r"that of 0.99\d* is infinite"):
+        to_json(cb.ConformalIntervals().fit([0.0] * 9, np.arange(9.0), std=[1.0] * 9), quantiles=(0.5, 0.999))
+
+
 def test_other_objects_are_refused():
-    with pytest.raises(InputError, match="only fitted calibrators of classes and maps are exported; got dict"):
+    with pytest.raises(InputError, match="only fitted calibrators and maps are exported; got dict"):
         to_json({})

@@ -7,6 +7,7 @@ import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.export import append_to_onnx, to_onnx
 from calibrant.export.onnx_nodes import BLOCK
+from calibrant.export.subject import QUANTILES
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -21,6 +22,9 @@ def expected(case, rows):
     fitted = case.fitted
     if case.expected.shape[1] == 1:
         return fitted.predict(rows[:, 0])[:, None]
+    if isinstance(fitted, cb.RegressionCalibrator):
+        made = fitted.predict(*rows.T)
+        return np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
     return fitted.predict_proba(rows[:, : len(fitted.classes_)], groups=case.groups)
 
 
@@ -29,7 +33,9 @@ def test_it_gives_what_predict_gives(cases, precision):
     moved = 0
     for case in cases:
         rows = case.rows.astype(np.float32)
-        off = np.abs(run(to_onnx(case.fitted, precision=precision), rows) - expected(case, rows))
+        wanted = expected(case, rows)
+        # The result is float32: what is larger than 1 is rounded as coarsely as it is large.
+        off = np.abs(run(to_onnx(case.fitted, precision=precision), rows) - wanted) / np.maximum(1.0, np.abs(wanted))
         if precision == "float64":
             assert off.max() <= 2e-7, f"{case.name}: {off.max()}"
         else:

@@ -53,6 +53,11 @@ class Narrow(Honest):
         return forecast.stretched(0.5 * factor)
 
 
+class SaysItWrongly(Honest):
+    def _expression(self, forecast, factor):
+        return forecast.stretched(1.01 * factor)
+
+
 class RaisesToTheNinth(Honest):
     def _fit_output(self, record):
         return {"factor_": float(np.average(np.abs(record.standardised) ** 9, weights=record.weights) ** (1.0 / 9.0) + 1e-6)}
@@ -181,7 +186,7 @@ BROKEN = {
     "sampling": SamplesAnew, "shorthand": KnowsNoPairs, "outputs_are_independent": MixesOutputs, "units": KnowsItsUnit,
     "few_rows": NeedsThreeRows, "constant_std": NeedsDistinctStd, "no_error": NeedsErrors, "wild_errors": CutsWildErrors,
     "coverage": Narrow, "bad_std": TakesAnyStd, "extreme_forecasts": RaisesToTheNinth, "extreme_weights": GrowsWithTheRows,
-    "promise": Promises,
+    "promise": Promises, "forecast_expression": SaysItWrongly,
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def _sql(fitted: Any, name: str, asked: dict[str, Any]) -> bytes:
     columns = asked["columns"]
     if columns is None:
         if not isinstance(fitted, Calibrator):
-            raise InputError("--columns must name the column of scores.")
+            raise InputError("--columns must name the column of scores, or those of mean and std.")
         columns = [f"p_{label}" for label in fitted.classes_.tolist()]
     return f"{emitters.to_sql(fitted, **asked | {'columns': columns})}\n".encode()
 

@@ -219,4 +219,6 @@ def _node(value: Any) -> Expression:
 
 def _binary(op: str, left: Any, right: Any) -> Expression:
     left, right = _node(left), _node(right)
+    if left.op == right.op == "constant":
+        return constant(getattr(np, op)(left.constants["values"], right.constants["values"]))
     return Expression(op, (left, right), max(left.width, right.width))

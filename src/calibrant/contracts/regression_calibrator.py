@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,9 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import column_names
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.expression import Expression
 from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.symbolic_forecast import SymbolicAverage, SymbolicBins, SymbolicForecast, symbolic_forecast
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.forecasts.forecast import Forecast, require_level
@@ -163,6 +166,27 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:
         """``_predict_output`` for methods that look at more of a row than its forecast."""
         return self._predict_output(record.forecast, **learned)
+
+    def _expression(self, forecast: SymbolicForecast, **learned: Any) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
+        """What ``_predict_output`` makes of a normal forecast."""
+        raise InputError(f"{type(self).__name__} cannot be said as an expression of mean and std; keep it in Python.")
+
+    def express(self, forecast: SymbolicForecast) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
+        """``predict_record`` of a normal forecast of one output in symbols; InputError where it cannot be said."""
+        require_fitted(self, "n_outputs_")
+        if self.n_outputs_:
+            raise InputError(f"only calibrators of one output are exported; this one has {self.n_outputs_}; fit one for each output.")
+        return self._expression(forecast, **{name.rstrip("_"): getattr(self, name) for name in self.learns})
+
+    def expression(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Expression:
+        """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean, std), for export.
+
+        .. versionadded:: 0.2
+        """
+        levels = [float(level) for level in quantiles]
+        if not all(0.0 < level < 1.0 for level in levels):
+            raise InputError(f"quantiles must be numbers above 0 and below 1; got {quantiles!r}.")
+        return self.express(symbolic_forecast()).said(levels)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
         """What the intervals of a level promise of new rows; None where nothing is.

@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from calibrant.errors import InputError
 from calibrant.export.row_code import Language, program
-from calibrant.export.subject import subject_of
+from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["require_name", "to_c"]
 
@@ -38,21 +39,23 @@ def require_name(name: object) -> str:
     return name
 
 
-def to_c(fitted: Any, *, name: str = "calibrate") -> str:
+def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES) -> str:
     """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its calibrated row out.
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     name : str, default "calibrate"
         Of the function, and the head of every other name in the file.
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
     str
-        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a map: one). With groups the
+        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a map: one; error bars: mean
+        and std in; mean, std and the quantiles out). With groups the
         positions of the row's levels follow in ``p``; the comment at the top says them.
 
     Raises
@@ -76,7 +79,7 @@ def to_c(fitted: Any, *, name: str = "calibrate") -> str:
     >>> "void calibrate(const double *p, double *q)" in to_c(cal)
     True
     """
-    subject, name = subject_of(fitted), require_name(name)
+    subject, name = subject_of(fitted, quantiles), require_name(name)
     made = program(subject.expression, C, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];"])
     tables = "\n".join(made.tables)

@@ -1,11 +1,12 @@
 """A fitted calibrator as a JavaScript module without dependencies, for node and browsers."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from calibrant.export.c_source import require_name
 from calibrant.export.row_code import Language, program
-from calibrant.export.subject import subject_of
+from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["to_javascript"]
 
@@ -25,22 +26,24 @@ export function position(j, value) {
 """
 
 
-def to_javascript(fitted: Any, *, name: str = "calibrate") -> str:
+def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES) -> str:
     """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``, the labels in column order.
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     name : str, default "calibrate"
         Of the function.
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
     str
         The file. ``p`` is an array of K probabilities or logits (a map: one score), the result a Float64Array of K numbers (a map: one).
-        With groups the positions of the row's levels follow in ``p``: ``position(j, value)`` of column j of ``groups``.
+        Error bars: [mean, std] in; mean, std and the quantiles out, as ``outputs`` names them. With groups the positions of the row's
+        levels follow in ``p``: ``position(j, value)`` of column j of ``groups``.
 
     Raises
     ------
@@ -62,11 +65,12 @@ def to_javascript(fitted: Any, *, name: str = "calibrate") -> str:
     >>> "export function calibrate(p)" in to_javascript(cal)
     True
     """
-    subject, name = subject_of(fitted), require_name(name)
+    subject, name = subject_of(fitted, quantiles), require_name(name)
     made = program(subject.expression, JAVASCRIPT, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"])
     tables = "\n".join(made.tables)
     labels = json.dumps(subject.classes)
+    outputs = "" if subject.outputs is None else f"export const outputs = {json.dumps(subject.outputs)};\n\n"
     groups = f"export const groups = {json.dumps(subject.groups)};\n\n{POSITION}\n" if subject.groups else ""
-    head = f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes = {labels};\n\n{groups}"
+    head = f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes = {labels};\n\n{outputs}{groups}"
     return f"{head}export function {name}(p) {{\n{body}\n}}\n"

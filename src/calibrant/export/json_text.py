@@ -2,12 +2,13 @@
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from calibrant.contracts.expression import Expression
-from calibrant.export.subject import subject_of
+from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
 
@@ -15,25 +16,27 @@ __all__ = ["SCHEMA_VERSION", "to_json"]
 SCHEMA_VERSION = 1
 
 
-def to_json(fitted: Any, *, indent: int | None = None) -> str:
+def to_json(fitted: Any, *, indent: int | None = None, quantiles: Sequence[float] = QUANTILES) -> str:
     """The expression as JSON, with what goes in and comes out.
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     indent : int, optional
         Of the lines; None: one line.
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
     str
-        An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs`` ("probability", "logit" or "score"),
-        ``classes`` (labels in column order, null for a map), ``groups`` where it takes any (for each column ``name``, ``levels`` or
-        ``edges``, and ``missing``) and ``nodes``. Each node has ``op``, ``of`` (positions of its operands, all
-        before it), ``width`` and the constants of its primitive; the last node is the result. An infinite end of "clip" is null. What
-        the primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on the page on export.
+        An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs`` ("probability", "logit", "score" or
+        "forecast"), ``classes`` (labels in column order, null for maps and error bars), ``outputs`` (of error bars: the names),
+        ``groups`` (of what takes them: for each column ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has
+        ``op``, ``of`` (positions of its operands, all before it), ``width`` and the constants of its primitive; the last node is the
+        result. An infinite end of "clip" is null. What the primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on
+        the page on export.
 
     Raises
     ------
@@ -51,12 +54,13 @@ def to_json(fitted: Any, *, indent: int | None = None) -> str:
     >>> [node["op"] for node in json.loads(to_json(cal))["nodes"]]
     ['input', 'constant', 'multiply', 'softmax']
     """
-    subject = subject_of(fitted)
+    subject = subject_of(fitted, quantiles)
     nodes = list(subject.expression.nodes())
     place = {id(node): j for j, node in enumerate(nodes)}
     head = {"format": "calibrant expression", "schema": SCHEMA_VERSION, "method": subject.name, "inputs": subject.inputs}
     written = [{"op": n.op, "of": [place[id(x)] for x in n.of], "width": n.width, **_constants(n)} for n in nodes]
     head |= {"classes": subject.classes} | ({"groups": subject.groups} if subject.groups else {})
+    head |= {} if subject.outputs is None else {"outputs": subject.outputs}
     return json.dumps(head | {"nodes": written}, indent=indent, allow_nan=False)
 
 

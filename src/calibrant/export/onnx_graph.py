@@ -1,5 +1,6 @@
 """A fitted calibrator as an ONNX graph: alone, or at the end of the model's own."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import Graph, written
-from calibrant.export.subject import Subject, subject_of
+from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["append_to_onnx", "to_onnx"]
 
@@ -16,23 +17,28 @@ OPSET, IR_VERSION = 18, 8
 Precision = Literal["float64", "float32"]
 
 
-def to_onnx(fitted: Any, *, precision: Precision = "float64", input_name: str = "p", output_name: str = "calibrated") -> Any:
+def to_onnx(
+    fitted: Any, *, precision: Precision = "float64", input_name: str = "p", output_name: str = "calibrated",
+    quantiles: Sequence[float] = QUANTILES,
+) -> Any:  # fmt: skip
     """An ONNX model of one input (n, K) float32 and one output (n, K) float32.
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     precision : {"float64", "float32"}, default "float64"
         Of the arithmetic inside. Accelerators that have no doubles need "float32"; then steps are moved to the next float32 on their own
         side, and results agree to about 1e-6 but where normalising in float32 moves a score across a step.
     input_name, output_name : str
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
     onnx.ModelProto
-        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1). With c columns of groups the input is
+        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1); error bars take
+        (n, 2), mean and std, and give (n, 2 + m): mean, std and the quantiles. With c columns of groups the input is
         (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the predictions.
 
     Raises
@@ -58,7 +64,7 @@ def to_onnx(fitted: Any, *, precision: Precision = "float64", input_name: str = 
     >>> to_onnx(cal).graph.output[0].name
     'calibrated'
     """
-    subject = subject_of(fitted)
+    subject = subject_of(fitted, quantiles)
     onnx = _onnx()
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
     graph = _graph(onnx, subject, precision, input_name, output_name)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.sql_columns import Columns, position, quoted
-from calibrant.export.subject import subject_of
+from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["to_sql"]
 
@@ -16,7 +16,8 @@ INLINING = ("postgres", "sqlite")
 
 def to_sql(
     fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), groups: Sequence[str] | None = None,
-    dialect: str = "duckdb", output: Literal["columns", "list"] = "columns", prefix: str = "calibrated",
+    dialect: str = "duckdb",
+    output: Literal["columns", "list"] = "columns", prefix: str = "calibrated", quantiles: Sequence[float] = QUANTILES,
 ) -> str:  # fmt: skip
     """A SELECT that gives the calibrated rows of a table.
 
@@ -24,8 +25,9 @@ def to_sql(
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
-    columns : names of the K columns with probabilities or logits, in the order of the classes (a map: one name)
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
+    columns : names of the K columns with probabilities or logits, in the order of the classes (a map: one name; error bars: those of mean
+        and std)
     table : str
         Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
     keep : names of columns of the table to carry along, such as a key
@@ -33,8 +35,10 @@ def to_sql(
     dialect : str, default "duckdb"
         Any of sqlglot's; the tests run DuckDB and SQLite, and parse PostgreSQL.
     output : {"columns", "list"}, default "columns"
-        One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``), or one column ``PREFIX`` with a list.
+        One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``; error bars: ``PREFIX_mean``,
+        ``PREFIX_std``, ``PREFIX_q0.05``), or one column ``PREFIX`` with a list.
     prefix : str, default "calibrated"
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
@@ -66,7 +70,7 @@ def to_sql(
     >>> to_sql(map, columns=["score"], table="log", keep=["id"])[:11]
     'WITH t0 AS '
     """
-    subject = subject_of(fitted)
+    subject = subject_of(fitted, quantiles)
     sqlglot = import_extra("sqlglot", "the SQL export", "export")
     names = [columns] if isinstance(columns, str) else list(columns)
     if len(names) != subject.n_predictions:
@@ -91,7 +95,8 @@ def to_sql(
     if output == "list":
         shown = [f"ARRAY[{', '.join(results)}] AS {quoted(prefix)}"]
     else:
-        labels = [prefix] if subject.classes is None else [f"{prefix}_{k}" for k in range(len(results))]
+        parts = range(len(results)) if subject.outputs is None else subject.outputs
+        labels = [f"{prefix}_{part}" for part in parts] if subject.inputs != "score" else [prefix]
         shown = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
     kind = "MATERIALIZED " if dialect in INLINING else ""
     tables = ", ".join(f"t{j} AS {kind}({step})" for j, step in enumerate(steps))

@@ -1,5 +1,6 @@
 """What is exported: its expression, and what a reader of the result should be told of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,9 +9,13 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.columns import plain
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.map import Map
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 
-__all__ = ["Subject", "subject_of"]
+__all__ = ["QUANTILES", "Subject", "subject_of"]
+
+#: Of error bars, unless others are asked for.
+QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True)
@@ -20,10 +25,11 @@ class Subject:
     Attributes
     ----------
     name : str, of the class
-    inputs : {"probability", "logit", "score"}
-    classes : list of labels in column order, or None for a map
+    inputs : {"probability", "logit", "score", "forecast"}
+    classes : list of labels in column order, or None for a map and for error bars
     expression : Expression
     groups : for each column of groups, whose positions follow the predictions, its name and levels or edges (``GroupLevels.described``)
+    outputs : names of what comes out of error bars: "mean", "std" and the quantiles, "q0.05"; None for the others
     """
 
     name: str
@@ -31,6 +37,7 @@ class Subject:
     classes: list[Any] | None
     expression: Expression
     groups: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    outputs: list[str] | None = None
 
     @property
     def width(self) -> int:
@@ -39,24 +46,31 @@ class Subject:
 
     @property
     def n_predictions(self) -> int:
-        """Probabilities, logits or scores among them."""
-        return 1 if self.classes is None else len(self.classes)
+        """Probabilities, logits, scores, or mean and std among them."""
+        if self.classes is None:
+            return 1 if self.outputs is None else 2
+        return len(self.classes)
 
     @property
     def note(self) -> str:
         """One line for the head of the file."""
         kinds = "a score" if self.classes is None else f"{self.inputs} of {self.n_predictions} classes"
+        if self.outputs is not None:
+            return f"{self.name}: mean and std in, {', '.join(self.outputs)} out; made by calibrant {__version__}"
         if self.groups:
             kinds += f" and positions of levels of {len(self.groups)} columns of groups"
         return f"{self.name}: {kinds} in, {self.expression.width} out; made by calibrant {__version__}"
 
 
-def subject_of(fitted: Any) -> Subject:
-    """The subject of a fitted calibrator of classes or map; InputError where it cannot be exported."""
+def subject_of(fitted: Any, quantiles: Sequence[float] = QUANTILES) -> Subject:
+    """The subject of a fitted calibrator or map; InputError where it cannot be exported. ``quantiles`` are those of error bars."""
     if isinstance(fitted, Calibrator):
         expression, levels = fitted.expression(), fitted.group_levels()
         groups = [] if levels is None else levels.described()
         return Subject(type(fitted).__name__, fitted.inputs, plain(fitted.classes_.tolist()), expression, groups)
     if isinstance(fitted, Map):
         return Subject(type(fitted).__name__, "score", None, fitted.expression())
-    raise InputError(f"only fitted calibrators of classes and maps are exported; got {type(fitted).__name__}.")
+    if isinstance(fitted, RegressionCalibrator):
+        outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
+        return Subject(type(fitted).__name__, "forecast", None, fitted.expression(quantiles), outputs=outputs)
+    raise InputError(f"only fitted calibrators and maps are exported; got {type(fitted).__name__}.")

@@ -1,6 +1,6 @@
 """A fitted calibrator as a torch module: its tables are buffers, its gradient is the map's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,27 +9,29 @@ from calibrant._kernels.interpolation import line_segments
 from calibrant._support.extras import import_extra
 from calibrant.contracts.expression import Expression
 from calibrant.errors import InputError
-from calibrant.export.subject import subject_of
+from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["to_torch"]
 
 
-def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64") -> Any:
+def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64", quantiles: Sequence[float] = QUANTILES) -> Any:
     """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
-    fitted : Calibrator of classes, or Map
+    fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     precision : {"float64", "float32"}, default "float64"
         Of the arithmetic and of the result.
+    quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
 
     Returns
     -------
     torch.fx.GraphModule
-        With c columns of groups p is (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the
-        predictions. Tables are buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
+        Of error bars p is (n, 2), mean and std, and the result (n, 2 + m): mean, std and the quantiles. With c columns of groups p is
+        (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the predictions. Tables are
+        buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64
     """
     if precision not in ("float64", "float32"):
         raise InputError(f'precision must be "float64" or "float32"; got {precision!r}.')
-    subject = subject_of(fitted)
+    subject = subject_of(fitted, quantiles)
     torch = import_extra("torch", "the torch export", "torch")
     fx = import_extra("torch.fx", "the torch export", "torch")
     writer = _Writer(torch, fx, getattr(torch, precision))

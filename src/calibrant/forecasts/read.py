@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.halves import halves
 from calibrant.arrays import text_names, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_positive_std
@@ -104,6 +105,12 @@ class ForecastRecord:
         if self.y is None or len(self.forecast.shape) != 1:
             raise InputError(f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape}; take one column at a time.")
         return self
+
+    def halves(self) -> list["ForecastRecord"]:
+        """Two records that share the rows, by what these hold and not by their order; clusters stay whole."""
+        keys = np.column_stack([np.asarray(self.y), self.forecast.mean, self.forecast.std])
+        parts = halves(keys, self.weights, self.cluster)
+        return [replace(self.take(part > 0.0), weight=part[part > 0.0]) for part in parts]
 
     def take(self, rows: Any) -> "ForecastRecord":
         """The same record for some of the rows (indices, mask or slice)."""

@@ -1,12 +1,10 @@
 """Conformal intervals: coverage that holds for any distribution and any number of rows."""
 
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.halves import halves
 from calibrant._kernels.order_statistic import cumulated, shares
 from calibrant._support.estimators import clone
 from calibrant.contracts.guarantee import Guarantee
@@ -177,7 +175,7 @@ class ConformalIntervals(RegressionCalibrator):
     def _fit_output(self, record):
         if self.calibrator is None:
             return {**self._scored(record), "calibrator_": None}
-        first, second = _two_halves(record)
+        first, second = record.halves()
         if len(first) == 0:
             return {**self._scored(record), "calibrator_": None, "status": "no calibrator: one row"}
         calibrator = clone(self.calibrator).fit_record(first)
@@ -207,6 +205,15 @@ class ConformalIntervals(RegressionCalibrator):
             return ConformalQuantileForecast(forecast, np.asarray(self.levels, dtype=np.float64), scores, mass, self._ends)
         return ConformalForecast(forecast, CONFORMITY[self.score], scores, mass, spread, self._ends)
 
+    def _expression(self, forecast, calibrator, **learned):
+        if self.score == "quantile" or self.bounds is not None:
+            raise InputError(
+                'score="quantile" and bounds= cannot be said as one shape of all rows; take score="scaled", and cut ends after it.'
+            )
+        forecast = forecast if calibrator is None else calibrator.express(forecast).alone()
+        forecast = forecast.unscaled() if self.score == "absolute" else forecast
+        return forecast.reshaped(self._predict_output(forecast.shape, calibrator=None, **learned))
+
     def _guarantee(self, level):
         if self.score == "quantile" and not any(abs(level - one) < 1e-9 for one in self.levels):
             raise InputError(f"level must be one of those fitted, {list(self.levels)}; got {level!r}; give it to levels= and fit again.")
@@ -227,12 +234,6 @@ class ConformalIntervals(RegressionCalibrator):
         """
         said = self.guarantee(level)
         return "nothing is promised: weights that are no whole numbers stand for no rows" if said is None else str(said)
-
-
-def _two_halves(record):
-    keys = np.column_stack([record.y, record.forecast.mean, record.forecast.std])
-    parts = halves(keys, record.weights, record.cluster)
-    return [replace(record.take(part > 0.0), weight=part[part > 0.0]) for part in parts]
 
 
 def _paired(found):

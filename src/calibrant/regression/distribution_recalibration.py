@@ -13,6 +13,7 @@ from calibrant._support.options import require_option
 from calibrant._support.solving import one_blas_thread
 from calibrant._support.status import warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.forecasts.normal import NormalForecast
@@ -186,6 +187,17 @@ class DistributionRecalibration(RegressionCalibrator):
         factor = np.exp(np.interp(self._spread_input(mean, std), *np.asarray(spread)))
         knots, values, slopes = _curve(np.asarray(shape), degrees)
         return RecalibratedForecast(self._begun(forecast), knots, values, slopes, shift, factor)
+
+    def _expression(self, forecast, bias, unit, spread, degrees, shape):
+        if not isinstance(forecast.shape, NormalForecast):
+            raise InputError(
+                "DistributionRecalibration of a forecast that is not normal cannot be said as an expression; keep it in Python."
+            )
+        mean, std = forecast.mean, forecast.std
+        shift = mean.interpolate(*np.asarray(bias))
+        factor = (mean if self.spread_by == "mean" else std.log()).interpolate(*np.asarray(spread)).exp()
+        location = mean + (shift if unit == UNITS[0] else shift * std)
+        return SymbolicForecast(location, std * factor, RecalibratedForecast(STANDARD, *_curve(np.asarray(shape), degrees)))
 
 
 def _curve(shape, degrees):

@@ -7,6 +7,7 @@ import numpy as np
 from calibrant._kernels.gaussian_scale import pool, radial, search
 from calibrant._support.solving import one_blas_thread
 from calibrant._support.status import warn_unless_converged
+from calibrant.contracts.expression import constant
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn
@@ -138,6 +139,14 @@ class GaussianProcessScale(RegressionCalibrator):
             if kernel[j][0] > 0.0:
                 log_factor += radial((x - units[j][0]) / units[j][1], points[j], kernel[j][1]) @ weights[j]
         return forecast.stretched(np.exp(log_factor))
+
+    def _expression(self, forecast, scale, kernel, points, weights, units):
+        log_factor = constant(np.log(scale))
+        for j, x in enumerate((forecast.std.log(), forecast.mean)[: len(kernel)]):
+            if kernel[j][0] > 0.0:
+                gap = ((x - units[j][0]) / units[j][1] - points[j]) / kernel[j][1]
+                log_factor = log_factor + (gap * gap * -0.5).exp().matrix(weights[j][None], [0.0])
+        return forecast.stretched(log_factor.exp())
 
 
 def _centre_and_spread(x, weight):

@@ -47,3 +47,6 @@ class ForecastIdentity(RegressionCalibrator):
 
     def _predict_output(self, forecast):
         return forecast
+
+    def _expression(self, forecast):
+        return forecast

@@ -73,5 +73,8 @@ class IntervalCalibration(RegressionCalibrator):
     def _predict_output(self, forecast, knots, values, slopes):
         return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
 
+    def _expression(self, forecast, **learned):
+        return forecast.reshaped(self._predict_output(forecast.shape, **learned))
+
     def _guarantee(self, level):
         return self._guarantee_in_the_limit(level)

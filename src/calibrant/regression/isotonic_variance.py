@@ -83,6 +83,10 @@ class IsotonicVariance(RegressionCalibrator):
         std = np.clip(forecast.std, knots[0], knots[-1])
         return forecast.stretched(np.interp(std, knots, values) / std)
 
+    def _expression(self, forecast, knots, values):
+        std = forecast.std.clip(knots[0], knots[-1])
+        return forecast.stretched(std.interpolate(knots, values) / std)
+
 
 def _joined(blocks, least):
     """Blocks (weight, first std, last std, error) with small ones at the ends, and those without error, joined to their neighbour."""

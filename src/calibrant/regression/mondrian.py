@@ -11,6 +11,7 @@ from calibrant._support.estimators import clone
 from calibrant._support.options import require_count
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.symbolic_forecast import SymbolicBins
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
@@ -187,6 +188,11 @@ class MondrianIntervals(RegressionCalibrator):
 
     def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
         return self._predict_rows(ForecastRecord(forecast), **learned)
+
+    def _expression(self, forecast, edges, intervals):
+        if self.groups_ is not None:
+            raise InputError("MondrianIntervals of groups cannot be said as an expression of mean and std; keep them in Python.")
+        return SymbolicBins(forecast.std, np.asarray(edges), [one.express(forecast) for one in intervals])
 
     def _fitted(self) -> Iterator[ConformalIntervals]:
         for one in self.intervals_:

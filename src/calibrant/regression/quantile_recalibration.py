@@ -90,6 +90,9 @@ class QuantileRecalibration(RegressionCalibrator):
     def _predict_output(self, forecast, knots, values, slopes):
         return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
 
+    def _expression(self, forecast, **learned):
+        return forecast.reshaped(self._predict_output(forecast.shape, **learned))
+
     def _levels_for(self, n_rows):
         return max(1, min(self.n_levels, int(n_rows // 10)))
 

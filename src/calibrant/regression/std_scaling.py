@@ -65,3 +65,6 @@ class StdScaling(RegressionCalibrator):
 
     def _predict_output(self, forecast, scale):
         return forecast.stretched(scale)
+
+    def _expression(self, forecast, scale):
+        return forecast.stretched(scale)

@@ -91,3 +91,6 @@ class VarianceBinning(RegressionCalibrator):
         if len(values) == 0:
             return forecast
         return forecast.stretched(values[np.searchsorted(edges, forecast.std)] / forecast.std)
+
+    def _expression(self, forecast, edges, values):
+        return forecast.stretched(forecast.std.step(edges, values, closed=False) / forecast.std) if len(values) else forecast

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.symbolic_forecast import SymbolicAverage
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.forecasts.averaged import averaged
@@ -203,6 +204,10 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     def _predict_output(self, forecast, members, weights, **_):
         return averaged([member.predict(forecast) for member in members], weights)
+
+    def _expression(self, forecast, members, weights, **_):
+        each = [member.express(forecast) for member in members]
+        return each[0] if len(each) == 1 else SymbolicAverage(each, weights)
 
     def explain(self) -> str:
         """One sentence an output: the data, what was chosen, and how strong the evidence against doing nothing is."""

@@ -4,14 +4,16 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.base import clone
 
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.symbolic import symbolic
 from calibrant.errors import InputError
 from calibrant.testing.check import seeded, show_near
+from calibrant.testing.data import forecast_problems
 from calibrant.testing.runs import answer, fitted, given, ordinary
 
-__all__ = ["check_expression", "check_map_expression", "check_signal_expression"]
+__all__ = ["check_expression", "check_forecast_expression", "check_map_expression", "check_signal_expression"]
 
 #: How near the two must be, where no steep line between knots enlarges the rounding.
 EXACT = 1e-12
@@ -46,6 +48,21 @@ def _show_logit_formula(fresh, P, data):
     logits = P if fresh.inputs == "logit" else np.log(P)
     z = np.log((1.0 - fresh.mixing_) * softmax(logits / fresh.temperature_, axis=1) + fresh.mixing_ / K)
     show_near(softmax(z @ matrix.T + shift, axis=1), answer(fresh, {"P_test": P}), f"the formula of what it shows on {data.name}", 1e-9)
+
+
+def check_forecast_expression(calibrator: Any) -> None:
+    """Where a calibrator of normal forecasts has an expression, it gives the mean, std and quantiles of predict."""
+    levels = (0.05, 0.5, 0.9)
+    data = forecast_problems()[0]
+    fresh = seeded(clone(calibrator)).fit(data.forecast, data.y)
+    try:
+        run = Compiled(fresh.expression(levels))
+    except InputError:
+        return
+    for given_ in (data.test, data.forecast):
+        found, made = run(np.column_stack([given_.mean, given_.std])), fresh.predict(given_)
+        expected = np.column_stack([made.mean, made.std, made.quantile(levels)])
+        show_near(found / made.std[:, None], expected / made.std[:, None], "expression in units of the std", 1e-9)
 
 
 def check_map_expression(map: Any) -> None:

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from calibrant.errors import InputError
 from calibrant.testing.check import same_bits, seeded, show_near
 from calibrant.testing.data import forecast_problems
+from calibrant.testing.expression_checks import check_forecast_expression
 from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.promise_checks import check_promise
 from calibrant.testing.runs import fitted, near, numbers_of, predicted, valid
@@ -124,6 +125,6 @@ def check_bad_std(calibrator: Any) -> None:
 
 FORECAST_CHECKS = (
     check_sampling, check_shorthand, check_outputs_are_independent, check_units, check_few_rows, check_constant_std, check_no_error,
-    check_wild_errors, check_coverage, check_bad_std, check_promise,
+    check_wild_errors, check_coverage, check_bad_std, check_promise, check_forecast_expression,
     *extreme_checks("regression calibrator", "forecasts", "weights"),
 )  # fmt: skip
