@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.intervals import joint
 from benchmarks.intervals.cases import LEVELS, case, rows_of
 from benchmarks.intervals.few_rows import few_rows
 from benchmarks.intervals.methods import METHODS, ours
@@ -32,3 +33,12 @@ def test_a_small_run():
 def test_few_rows_of_a_simulated_set():
     assert rows_of("constant", 0, 50)[0].shape == (50, 4)
     assert few_rows(["constant"], 1, 24).count("\n") == 5
+
+
+def test_outputs_together_are_judged_and_a_covariance_that_is_none_is_no_number():
+    mean, cov, y, rows = joint.CASES["no correlations said"](2, 0)
+    found = {method: joint.judged(forecast, y[rows:]) for method, forecast, _ in joint.ours(mean, cov, y, rows)}
+    nll = {method: values[0] for method, values in found.items()}
+    assert nll["CovarianceScaling full"] < nll["CovarianceScaling one"] < nll["as said"]
+    assert abs(found["CovarianceScaling full"][2] - 0.9) < 0.04
+    assert np.isnan(joint.judged((mean[rows:], -cov[rows:]), y[rows:])).all()

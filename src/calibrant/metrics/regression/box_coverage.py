@@ -35,11 +35,6 @@ def box_coverage(
     -------
     Interval
 
-    Raises
-    ------
-    InputError
-        When shapes differ, or a covariance is not positive definite.
-
     See Also
     --------
     ellipse_coverage : sees correlations too.

@@ -36,11 +36,6 @@ def ellipse_coverage(
     -------
     Interval
 
-    Raises
-    ------
-    InputError
-        When shapes differ, or a covariance is not positive definite.
-
     See Also
     --------
     box_coverage : of an interval for each output.

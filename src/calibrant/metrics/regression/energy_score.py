@@ -45,11 +45,6 @@ def energy_score(
     Interval
         From 0; less is better.
 
-    Raises
-    ------
-    InputError
-        When shapes differ, a value is not finite, or a covariance is not positive definite.
-
     See Also
     --------
     variogram_score : sees wrong correlations better.
