@@ -55,7 +55,9 @@ from calibrant.select.rolling import rolling_evaluation as rolling_evaluation
 from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals import *
 from calibrant.wrap.clustered_calibration import ClusteredCalibration as ClusteredCalibration
+from calibrant.wrap.forecast_multicalibration import ForecastMulticalibration as ForecastMulticalibration
 from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator
+from calibrant.wrap.multicalibration import Multicalibration as Multicalibration
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 from calibrant.wrap.per_class import PerClass as PerClass
 

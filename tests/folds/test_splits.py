@@ -3,7 +3,7 @@ import pytest
 from sklearn.model_selection import KFold, PredefinedSplit
 
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
+from calibrant.folds.splits import folds_of, make_splits, refuse_prefit, refuse_small_folds
 
 X, LABELS = np.zeros((23, 2)), np.array(["a", "b", "c"])[np.arange(23) % 3]
 
@@ -92,3 +92,10 @@ def test_what_cannot_split_is_refused():
         make_splits([([0, 1], [23])], X, LABELS)
     with pytest.raises(InputError, match="'prefit'"):
         refuse_prefit("prefit")
+
+
+def test_no_fold_cuts_a_cluster():
+    cluster = np.random.default_rng(0).integers(0, 30, 200)
+    folds = folds_of(np.arange(200) % 3, cluster, 5, 0)
+    assert all(len(set(folds[cluster == c])) == 1 for c in range(30))
+    assert set(folds) == set(range(5))

@@ -6,14 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.metrics import log_loss
-from calibrant.select.circumstances import folds_of, likely_rates
-
-
-def test_no_fold_cuts_a_cluster():
-    cluster = np.random.default_rng(0).integers(0, 30, 200)
-    folds = folds_of(np.arange(200) % 3, cluster, 5, 0)
-    assert all(len(set(folds[cluster == c])) == 1 for c in range(30))
-    assert set(folds) == set(range(5))
+from calibrant.select.circumstances import likely_rates
 
 
 def test_copies_told_apart_by_their_cluster_count_as_the_things_they_are():

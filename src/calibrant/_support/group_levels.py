@@ -19,7 +19,7 @@ class GroupLevels(Saved):
     """The levels of columns of groups.
 
     Texts, booleans and whole numbers are levels as they are; columns with numbers that are not whole are cut at quantiles. Missing is a
-    level where it was seen.
+    level where it was seen, the last one.
 
     Parameters
     ----------
@@ -27,6 +27,10 @@ class GroupLevels(Saved):
     weight : (n,)
     n_bins : int
         How many parts numbers are cut in.
+    whole : bool
+        Whether whole numbers are levels; else they are cut as other numbers are.
+    argument : str
+        What errors call the columns.
 
     Attributes
     ----------
@@ -35,25 +39,29 @@ class GroupLevels(Saved):
     levels : list of the columns' levels, to be read.
     """
 
-    def __init__(self, groups: Any, weight: np.ndarray, n_bins: int = 10) -> None:
-        columns = _columns(groups)
-        self.named: bool = column_names(groups, "groups") is not None
-        self.names: list[str] = [name or "group" for name, _ in columns]
+    #: Files older than ``argument``.
+    argument: str = "groups"
+
+    def __init__(self, groups: Any, weight: np.ndarray, n_bins: int = 10, *, whole: bool = True, argument: str = "groups") -> None:
+        self.argument = argument
+        columns = self._columns(groups)
+        self.named: bool = column_names(groups, argument) is not None
+        self.names: list[str] = [name or argument.removesuffix("s") for name, _ in columns]
         self.edges: list[np.ndarray | None] = []
         self.levels: list[list[Any]] = []
         for _, column in columns:
-            edges = _edges(column, weight, n_bins)
+            edges = _edges(column, weight, n_bins, whole)
             self.edges.append(edges)
             if edges is None:
-                self.levels.append([_key(name) for name in coded(column, "groups").names.tolist()])
+                self.levels.append([_key(name) for name in coded(column, argument).names.tolist()])
             else:
-                self.levels.append(_parts(edges) + ([None] if any(map(is_missing, column.tolist())) else []))
+                self.levels.append(_parts(edges) + ([None] if _any_missing(column) else []))
 
     def codes(self, groups: Any) -> np.ndarray:
         """(n, c) positions of the rows' levels, -1 for those not learned."""
-        columns = _columns(self._ordered(groups))
+        columns = self._columns(self._ordered(groups))
         if len(columns) != len(self.names):
-            raise InputError(f"groups must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
+            raise InputError(f"{self.argument} must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
         return np.column_stack([self._code(j, column) for j, (_, column) in enumerate(columns)])
 
     def text(self, column: int, code: int) -> str:
@@ -85,26 +93,34 @@ class GroupLevels(Saved):
             out.append({"name": name, **known, "missing": levels.index(None) if None in levels else -1})
         return out
 
+    def _columns(self, groups):
+        """The columns of groups; of labels that are all tuples, as crossings are named, their parts."""
+        columns = group_columns(groups, self.argument)
+        first = columns[0][1]
+        if len(columns) == 1 and first.dtype.kind == "O" and len(first) and {type(label) for label in first.tolist()} == {tuple}:
+            return [(f"column {j + 1}", array_of(part)) for j, part in enumerate(zip(*_even(first.tolist()), strict=True))]
+        return columns
+
     def _ordered(self, groups):
         """A frame's columns in the order of the fit."""
-        names = column_names(groups, "groups")
+        names = column_names(groups, self.argument)
         if names is None or not self.named:
             return groups
         texts = [str(name) for name in names]
         missing = [name for name in self.names if name not in texts]
         if missing:
-            raise InputError(f"groups must have the columns {self.names}, as in the fit; {missing} are not there; got {texts}.")
+            raise InputError(f"{self.argument} must have the columns {self.names}, as in the fit; {missing} are not there; got {texts}.")
         return groups if texts == self.names else groups[[names[texts.index(name)] for name in self.names]]
 
     def _code(self, j, column):
         edges, levels = self.edges[j], self.levels[j]
         if edges is None:
-            found = coded(column, "groups")
+            found = coded(column, self.argument)
             place = {level: i for i, level in enumerate(levels)}
             return np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)[found.index]
         values = numbers_of(column)
         if values is None:
-            raise InputError(f"the column {self.names[j]} of groups held numbers in the fit; got other values; pass numbers.")
+            raise InputError(f"the column {self.names[j]} of {self.argument} held numbers in the fit; got other values; pass numbers.")
         out = np.searchsorted(edges, values)
         out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
         return out
@@ -117,15 +133,6 @@ def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
         if other.described() != known[0].described():
             raise InputError("parts that learned different levels of groups cannot be said as one expression; export one of them.")
     return known[0] if known else None
-
-
-def _columns(groups):
-    """The columns of groups; of labels that are all tuples, as crossings are named, their parts."""
-    columns = group_columns(groups, "groups")
-    first = columns[0][1]
-    if len(columns) == 1 and len(first) and {type(label) for label in first.tolist()} == {tuple}:
-        return [(f"column {j + 1}", array_of(part)) for j, part in enumerate(zip(*_even(first.tolist()), strict=True))]
-    return columns
 
 
 def _even(rows):
@@ -142,14 +149,18 @@ def _key(label):
     return None if is_missing(label) else label_key(label)
 
 
-def _edges(column, weight, n_bins):
-    """Quantiles of a column of numbers that are not whole; None for any other."""
+def _any_missing(column):
+    return bool(np.isnan(column).any()) if column.dtype.kind == "f" else any(map(is_missing, column.tolist()))
+
+
+def _edges(column, weight, n_bins, whole):
+    """Quantiles of a column of numbers; None for any other, and where whole numbers are levels for those."""
     values = numbers_of(column)
     if values is None:
         return None
     known = ~np.isnan(values)
     values, weight = values[known], weight[known]
-    if not len(values) or (values == np.floor(values)).all():
+    if not len(values) or (whole and (values == np.floor(values)).all()):
         return None
     order = np.argsort(values, kind="stable")
     values, mass = values[order], np.cumsum(weight[order])

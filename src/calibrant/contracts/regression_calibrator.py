@@ -95,7 +95,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight, groups))
 
     def _read_to_fit(
-        self, forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any, groups: Any = None
+        self, forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any, groups: Any = None, X: Any = None
     ) -> ForecastRecord:  # fmt: skip
         """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the rows."""
         self._refuse_unused(groups)
@@ -104,7 +104,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
                 f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
                 "pass the standard deviations by name, std=."
             )
-        return read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups)
+        return read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups, X=X)
 
     def _refuse_unused(self, groups: Any) -> None:
         if groups is not None and not (self.tags.uses_groups or self.tags.may_use_groups):

@@ -140,6 +140,13 @@ class Forecast(ABC):
 
         return StretchedForecast(self, np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape))
 
+    def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "Forecast":
+        """The distributions at whose normal scores z these have ``shift + factor z``, each (n,)."""
+        from calibrant.forecasts.recalibrated import RecalibratedForecast  # that file needs this one
+
+        line, slopes = np.array([-1.0, 1.0]), np.ones(2)
+        return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
+
     def _outcome(self, y):
         y = np.asarray(y, dtype=np.float64)
         if y.ndim and y.shape != self.shape:

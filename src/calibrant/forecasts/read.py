@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.halves import halves
-from calibrant.arrays import text_names, weights
+from calibrant.arrays import rows_named, text_names, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_positive_std
 from calibrant.forecasts.frozen import FrozenForecast
@@ -36,6 +36,7 @@ class ForecastRecord:
     names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
     cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not rows; or None.
     groups : (n,) labels, or a frame of n rows, as given, for methods that look at each group; or None.
+    X : (n, ...) features, or a frame of n rows, as given, for methods that use them; or None.
     """
 
     forecast: Forecast
@@ -45,6 +46,7 @@ class ForecastRecord:
     names: list[str] | None = field(default=None, repr=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
+    X: Any = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
 
@@ -118,8 +120,11 @@ class ForecastRecord:
         return replace(
             self, forecast=self.forecast.take(rows), kept=None, y=None if y is None else y[rows],
             weight=None if weight is None else weight[rows], cluster=None if cluster is None else cluster[rows],
-            groups=None if self.groups is None else take_rows(self.groups, np.arange(len(self))[rows]),
+            groups=self._rows_of(self.groups, rows), X=self._rows_of(self.X, rows),
         )  # fmt: skip
+
+    def _rows_of(self, table, rows):
+        return table if table is None else take_rows(table, np.arange(len(self))[rows])
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":
         """The record in slices of at most ``size`` rows."""
@@ -189,8 +194,9 @@ def as_forecast(forecast: Any, std: ArrayLike | None = None) -> Forecast:
 
 
 def read_forecast(
-    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, groups: Any = None
-) -> ForecastRecord:
+    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+    groups: Any = None, X: Any = None,
+) -> ForecastRecord:  # fmt: skip
     """Check a forecast (and outcomes) and return them as a :class:`ForecastRecord`.
 
     Parameters
@@ -201,6 +207,7 @@ def read_forecast(
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 means no row.
     groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
+    X : (n, ...) features, or a frame of n rows, optional
 
     Raises
     ------
@@ -226,5 +233,6 @@ def read_forecast(
                 "check that both come from the same rows, in the order: (mean, y, std=std) in fit, (y, mean, std) in metrics."
             )
     weight, kept = weights(sample_weight, len(forecast))
-    record = ForecastRecord(forecast, y, weight, names=names, groups=groups_given(groups, len(forecast)))
+    beside = {"groups": groups_given(groups, len(forecast)), "X": rows_named(X, "X", len(forecast))}
+    record = ForecastRecord(forecast, y, weight, names=names, **beside)
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)

@@ -12,9 +12,10 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import folds_of
 from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
-from calibrant.select.circumstances import Circumstances, folds_of
+from calibrant.select.circumstances import Circumstances
 from calibrant.select.evidence import LEAST_ROWS
 from calibrant.select.evidence_pool import evidence_pool, table_of
 from calibrant.select.held_out import HeldOut, Pieces, canonical

@@ -13,11 +13,11 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import SymbolicAverage
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.folds.splits import folds_of
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import read_groups
 from calibrant.regression.identity import ForecastIdentity
-from calibrant.select.circumstances import folds_of
 from calibrant.select.evidence import LEAST_ROWS
 from calibrant.select.evidence_pool import table_of
 from calibrant.select.forecast_pool import forecast_pool

@@ -21,6 +21,7 @@ from calibrant.scalings.structured_vector import StructuredVectorScaling
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.select.affordable import affordable
 from calibrant.wrap.group_calibrator import GroupCalibrator
+from calibrant.wrap.multicalibration import Multicalibration
 from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["CANDIDATES", "Candidate", "candidates_for"]
@@ -37,6 +38,7 @@ class Candidate:
     cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried does not depend on the clock.
     min_rows : fewest rows it is tried with.
     classes : fewest and most classes it is tried with.
+    with_any : it is tried only where one of these is given, though it does without.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Candidate:
     cost: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
+    with_any: tuple[str, ...] = ()
 
     @property
     def tags(self) -> Tags:
@@ -54,7 +57,9 @@ class Candidate:
         """Whether what it needs is among the things ``given``: "X", "reference", "groups"."""
         tags = self.tags
         needs = {"X": tags.uses_features, "reference": tags.needs_reference, "groups": tags.uses_groups}
-        return all(name in given for name, needed in needs.items() if needed)
+        return all(name in given for name, needed in needs.items() if needed) and (
+            not self.with_any or any(name in given for name in self.with_any)
+        )
 
 
 CANDIDATES = (
@@ -73,6 +78,7 @@ CANDIDATES = (
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
     Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
+    Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10), with_any=("X", "groups")),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )
 

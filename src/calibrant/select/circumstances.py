@@ -8,14 +8,12 @@ from numpy.typing import ArrayLike
 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import stratified_folds
-from calibrant.folds.splits import make_splits
 from calibrant.groups import read_groups
 from calibrant.predictions import read
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
 
-__all__ = ["Circumstances", "folds_of", "likely_rates"]
+__all__ = ["Circumstances", "likely_rates"]
 
 #: Of the labelled class rates as a prior, in square roots of their rows: at 100 rows of the arena's tabular half to choose by,
 #: what gains under a shift of the odds by 4 (log loss .507 to .482) and loses little without one (.483 to .486).
@@ -97,16 +95,6 @@ class Circumstances(Calibrator):
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
         """Calibrated rows, (n, K), at the class rates of use."""
         return Q if self.shift_ is None else self.shift_.adapt(Q)
-
-
-def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int) -> np.ndarray:
-    """Fold number of each row, (n,): dealt out by class, and where clusters are given none of them is cut."""
-    if cluster is None:
-        return stratified_folds(labels, n_folds, random_state)
-    folds = np.empty(len(labels), dtype=np.intp)
-    for k, (_, held) in enumerate(make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)):
-        folds[held] = k
-    return folds
 
 
 def likely_rates(Q: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, shares_of
+from calibrant._kernels.clusters import variance_of_sum
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, join
 from calibrant.predictions import Predictions
 
-__all__ = ["CellCodes", "PooledOffsets", "scores_of"]
+__all__ = ["LEAST_ERRORS", "CellCodes", "PooledOffsets", "mean_gain", "probabilities_of", "scores_of"]
 
 FLOOR, FARTHEST = 1e-15, 700.0
 #: Standard errors that a gain must have to be believed. The variances were chosen on the rows that judge them: simulated with groups that
@@ -41,6 +42,21 @@ def scores_of(Q: np.ndarray) -> np.ndarray:
     """(n, 1) log-odds of the event, or (n, K) log-probabilities of three classes or more."""
     logs = np.log(np.maximum(Q, FLOOR))
     return logs[:, 1:] - logs[:, :1] if Q.shape[1] == 2 else logs
+
+
+def probabilities_of(eta: np.ndarray) -> np.ndarray:
+    """(n, K) probabilities of scores as ``scores_of`` has them."""
+    p = shares_of(eta)
+    return p if p.shape[1] > 1 else np.column_stack([shares_of(-eta), p])
+
+
+def mean_gain(gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None) -> tuple[float, float]:
+    """(mean of the rows' gains, its standard error, by clusters where there are any)."""
+    total = float(weight.sum())
+    mean = float(weight @ gain / total)
+    if cluster is not None and len(np.unique(cluster)) > 1:
+        return mean, float(np.sqrt(variance_of_sum(weight * (gain - mean), cluster)[0])) / total
+    return mean, float(np.sqrt(weight @ (gain - mean) ** 2 / max(total - 1.0, 1.0) / total))
 
 
 def _row_losses(eta, labels):
@@ -91,10 +107,8 @@ class PooledOffsets(Saved):
         return self
 
     def _judge(self, before, after, record):
-        gain, weight = _row_losses(before, record.labels) - _row_losses(after, record.labels), record.weights
-        total = float(weight.sum())
-        self.gain_ = float(weight @ gain / total)
-        self.gain_error_ = float(np.sqrt(weight @ (gain - self.gain_) ** 2 / max(total - 1.0, 1.0) / total))
+        gain = _row_losses(before, record.labels) - _row_losses(after, record.labels)
+        self.gain_, self.gain_error_ = mean_gain(gain, record.weights, record.cluster)
 
     @property
     def used(self) -> bool:
@@ -113,8 +127,7 @@ class PooledOffsets(Saved):
             out[seen] += family["offset"][at]
             if family["slope"] is not None:
                 out[seen] += family["slope"][at] * (eta[seen] - family["centre"][at])
-        p = shares_of(out)
-        return p if p.shape[1] > 1 else np.column_stack([shares_of(-out), p])
+        return probabilities_of(out)
 
     def express(self, Q: Expression, cells: Sequence[Expression]) -> Expression:
         """``added`` as an expression, with one of width 1 for each family's cell, -1 for none."""

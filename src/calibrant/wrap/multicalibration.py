@@ -1,0 +1,203 @@
+"""Multicalibration of class probabilities: boosted trees on features, groups and score, stopped by rows left out."""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.boosting import Shares
+from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._support.column_codes import ColumnCodes
+from calibrant._support.trial import require_valid, trial, trial_rows
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.tags import Tags
+from calibrant.folds.out_of_fold import fit_clone
+from calibrant.groups import clustered
+from calibrant.predictions import Inputs, Predictions, read
+from calibrant.scalings.temperature import TemperatureScaling
+from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.boosted_offsets import BoostedOffsets, require_options
+from calibrant.wrap.pooled_offsets import probabilities_of, scores_of
+
+__all__ = ["Multicalibration"]
+
+
+class Multicalibration(Calibrator):
+    r"""Calibrate on the whole, then let boosted trees on features, groups and score find where it is still off.
+
+    .. math:: \mathrm{logit}\, q_i = l_i + \frac{1}{M} \sum_{m=1}^{M} \sum_{t=1}^{T} \nu\, h_{m, t}(x_i, g_i, z_i), \qquad
+        h_{\text{leaf}} = \frac{\sum_i w_i (y_i - q_i)}{\sum_i w_i q_i (1 - q_i) + \lambda}
+
+    where l are the log-odds of the base calibrator, x the features, g the groups and z what the model said. Member m learns on all folds
+    but the m-th, and T is the number of rounds with the least log loss of rows left out. The trees are symmetric: one question a level.
+    Several classes have a tree each, on the gradients of the softmax.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    calibrator : Calibrator or Map, optional
+        The base. Default :class:`TemperatureScaling`; a map goes one-vs-rest. :class:`GroupCalibrator` where small groups differ much.
+    depth : int from 1 to 8, default 4
+        Questions of a tree: as many columns may act together.
+    learning_rate : float, default 0.15
+        The share :math:`\nu` of a tree's values that is taken.
+    max_rounds : int, default 300
+    cv : int, default 5
+        Folds and members; no fold cuts a cluster.
+    keep_order : bool, default False
+        Never ask for the score: rows that are alike but for what the model said then keep its order, as far as the base does. Within a
+        group it is kept where ``groups`` alone is given.
+    random_state : int, default 0
+        Seed of the folds.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    calibrator_ : the fitted base.
+    columns_ : the columns and how they are coded.
+    trees_ : what is added, with ``gain_`` (log loss a row, out of fold), ``gain_error_``, ``rounds_``, ``used`` and ``importance``.
+    status_ : how many rounds, and "base" where there is no evidence that it is off.
+
+    See Also
+    --------
+    GroupCalibrator : shrunken offsets by group: better where many small groups differ and nothing else does.
+    ForecastMulticalibration : the same for forecasts of numbers.
+    audit : finds the groups that are off, before and after.
+
+    Notes
+    -----
+    Use it with rows by the thousand and features or groups that act together, or with numbers in which the error bends. ``groups`` and
+    ``X`` are columns of numbers or of names; whole numbers are levels in ``groups`` and numbers in ``X``. A missing value is a level of its
+    own where it was seen; a level that was not counts with the rare ones. With neither, the score alone is bent.
+    It is the base exactly unless rows left out gain more than 1.5 standard errors of log loss, and below 50 rows. Equal rows are merged
+    first, so that a weight means repetition.
+
+    References
+    ----------
+    Hebert-Johnson, Kim, Reingold and Rothblum, "Multicalibration: calibration for the (computationally-identifiable) masses", ICML 2018.
+    Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29, 2001. Symmetric trees: Prokhorenkova et
+    al., "CatBoost: unbiased boosting with categorical features", NeurIPS 2018.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, p = rng.normal(size=(4000, 2)), rng.uniform(0.1, 0.9, 4000)
+    >>> y = rng.uniform(size=4000) < 1 / (1 + (1 - p) / p * np.exp(-np.sign(X[:, 0] * X[:, 1])))
+    >>> cal = Multicalibration().fit(p, y, X=X)
+    >>> low, high = cal.predict_proba([0.5, 0.5], X=[[-1.0, 1.0], [1.0, 1.0]])[:, 1]
+    >>> bool(low < 0.35 < 0.65 < high)
+    True
+    """
+
+    tags: ClassVar[Tags] = Tags(may_use_features=True, may_use_groups=True, label="boosted trees on features and groups")
+
+    def __init__(
+        self, calibrator: Any = None, *, depth: int = 4, learning_rate: float = 0.15, max_rounds: int = 300, cv: int = 5,
+        keep_order: bool = False, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        self.calibrator: Any = calibrator
+        self.depth: int = depth
+        self.learning_rate: float = learning_rate
+        self.max_rounds: int = max_rounds
+        self.cv: int = cv
+        self.keep_order: bool = keep_order
+        self.random_state: int = random_state
+        self.inputs: Inputs = inputs
+        self.classes = classes
+
+    @classmethod
+    def _examples(cls):
+        return [cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5), cls(max_rounds=2, cv=2, depth=1, inputs="logit")]
+
+    def fit(
+        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+        groups: Any = None, cluster: Any = None,
+    ) -> Self:  # fmt: skip
+        """Fit on held-out predictions and the true labels.
+
+        Parameters
+        ----------
+        P : (n, K), or (n,) for binary: probability of the second class
+            Probabilities, or logits with ``inputs="logit"``.
+        y : (n,) labels
+        sample_weight : (n,), optional
+            Weight 2 means the row twice, weight 0 no row.
+        X, groups : (n,) or (n, d) columns, or a frame of n rows, optional
+        reference : not used.
+        cluster : (n,) labels of any kind, optional
+            Rows with one label hang together: no fold cuts them apart.
+
+        Returns
+        -------
+        self
+        """
+        self._refuse_unused(X=X, groups=groups)
+        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, groups=groups)
+        return self.fit_record(clustered(record, cluster))
+
+    def _fit(self, record):
+        require_options(self)
+        base = as_calibrator(self.calibrator, default=TemperatureScaling)
+        self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
+        numbers = self._numbers(record)
+        names = ["score"] if numbers.shape[1] == 1 else [f"score of {label}" for label in self.classes_.tolist()]
+        self.columns_: ColumnCodes = ColumnCodes(numbers, names, _beside(record), record.weights)
+        merged, codes = _merged(record, self.columns_.codes(numbers, _beside(record)))
+
+        def start(rows):
+            fitted = fit_clone(base, _for(base, merged.take(rows)))
+            return Shares(hit), scores_of(fitted.predict_record(_for(base, merged)))
+
+        hit = merged.one_hot[:, 1:] if merged.n_classes == 2 else merged.one_hot
+        self.trees_: BoostedOffsets = BoostedOffsets().fit(self.columns_, codes, start, merged, self)
+        self.status_ = f"{self.trees_.rounds_} rounds" if self.trees_.used else "base: no evidence that it is off"
+
+    def _numbers(self, record):
+        """(n, m) what was said of each row, as the trees are told it."""
+        if self.keep_order:
+            return np.zeros((len(record), 0))
+        logs = record.log_probabilities.astype(np.float64)
+        # Rounded, so that probabilities and their logarithms are cut alike.
+        return np.round(logs[:, 1:] - logs[:, :1] if record.n_classes == 2 else logs, 9)
+
+    def _predict_proba(self, record):
+        codes = self.columns_.codes(self._numbers(record), _beside(record))
+        Q = self.calibrator_.predict_record(_for(self.calibrator_, record))
+        if not self.trees_.used:
+            return Q
+        eta = scores_of(Q)
+        return probabilities_of(eta + self.trees_.added(codes, eta.shape[1]))
+
+    def explain(self) -> str:
+        """What the trees gain and by which columns, or that nothing is added."""
+        require_fitted(self, "trees_")
+        return self.trees_.explain("log loss")
+
+
+def _beside(record):
+    return {"X": record.X, "groups": record.groups}
+
+
+def _for(base: Calibrator, record: Predictions) -> Predictions:
+    """The record with what the base uses."""
+    tags = base.tags
+    return replace(
+        record, X=record.X if tags.uses_features or tags.may_use_features else None,
+        groups=record.groups if tags.uses_groups or tags.may_use_groups else None,
+    )  # fmt: skip
+
+
+def _merged(record, codes):
+    """(the record, codes) with rows that are equal in all that is looked at as one of their summed weight, in an order of their own."""
+    apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
+    first, weight = merge_rows(np.column_stack([record.log_probabilities, codes.T]), apart, record.weights)
+    return record.take(first).weighted(weight), np.ascontiguousarray(codes[:, first])
+
+
+@trial.register
+def _(calibrator: Multicalibration):
+    P = trial_rows(len(calibrator.classes_), calibrator.inputs)
+    require_valid(calibrator.predict_proba(P, **calibrator.columns_.made_rows(len(P))), P.shape, 0.0, 1.0)
