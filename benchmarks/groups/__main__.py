@@ -3,12 +3,17 @@
 import argparse
 import os
 
-from benchmarks.groups.repair import made, methods, real
+from benchmarks.groups.repair import made, methods, other, real
 
 parser = argparse.ArgumentParser(description="What repair by group gains on made cells and on real sets.")
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--data", default=os.environ.get("CALIBRANT_DATA", "../shared/data"))
+parser.add_argument("--only", choices=["made", "real", "other"])
 arguments = parser.parse_args()
 compared = methods()
-made(compared, arguments.seeds)
-real(compared, arguments.data, arguments.seeds)
+if arguments.only in (None, "made"):
+    made(compared, arguments.seeds)
+if arguments.only in (None, "real"):
+    real(compared, arguments.data, arguments.seeds)
+if arguments.only in (None, "other"):
+    other(arguments.seeds)

@@ -12,3 +12,10 @@ def test_cells_are_reproduced_and_repaired(capsys):
     q = repair.methods()["GroupCalibrator"](p[half[0]], y[half[0]], groups[half[0]], p[half[1]], groups[half[1]])
     assert abs(q - truth[2000:]).mean() < abs(p - truth)[2000:].mean()
     assert repair.multicalibration_error(truth, y, groups) < repair.multicalibration_error(p, y, groups)
+
+
+def test_smooth_interactions_are_found():
+    p, y, X, truth = repair.smooth(6000, 0)
+    q = repair.methods()["Multicalibration"](p[:4000], y[:4000], X[:4000], p[4000:], X[4000:])
+    assert abs(q - truth[4000:]).mean() < 0.9 * abs(p - truth)[4000:].mean()
+    assert repair.methods()["both"](p, y, X, p, X) is None
