@@ -107,10 +107,17 @@ def test_rows_of_weight_0_take_their_groups_with_them(pool):
     np.testing.assert_allclose(cal.predict_proba(p, groups=group), same.predict_proba(p, groups=group), atol=1e-12)
 
 
+def test_a_fit_does_not_ask_for_what_the_one_before_it_used():
+    p, y, group = problem(600)
+    cal = cb.AutoCalibrator(methods=["offsets by group"]).fit(p, y, groups=group)
+    assert cal.tags.uses_groups
+    assert not cal.fit(p, y).tags.uses_groups
+
+
 def test_what_no_candidate_uses_is_refused():
     p, y, group = problem()
     with pytest.raises(InputError, match="AutoCalibrator does not use X; leave it out"):
-        cb.AutoCalibrator().fit(p, y, X=group[:, None])
+        cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y, X=group[:, None])
     with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):
         cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y, groups=group)
     with pytest.raises(InputError, match="AutoCalibrator does not use groups; leave it out"):

@@ -174,7 +174,7 @@ def test_it_joins_the_automatic_choice_where_columns_are_given():
     names = ["temperature scaling", "boosted trees"]
     cal = cb.AutoCalibrator(methods=names).fit(p, y, X=X)
     assert {row["name"]: row["weight"] for row in cal.table_}["boosted trees"] > 0.9
-    with pytest.raises(InputError, match="X must be given where it was in the fit"):
+    with pytest.raises(InputError, match="AutoCalibrator needs X="):
         cal.predict_proba(p)
     assert "boosted trees" not in {row["name"] for row in cb.AutoCalibrator(methods=names).fit(p, y).table_}
 
@@ -182,8 +182,11 @@ def test_it_joins_the_automatic_choice_where_columns_are_given():
 def test_options_and_columns_are_checked():
     p, y, X, _ = problem(200)
     cal = Multicalibration().fit(p, y, X=X)
-    with pytest.raises(InputError, match="X must be given where it was in the fit"):
+    with pytest.raises(InputError, match="Multicalibration needs X="):
         cal.predict_proba(p)
+    with pytest.raises(InputError, match="groups must be given where it was in the fit, and only there"):
+        cal.predict_proba(p, X=X, groups=X)
+    cal.fit(p, y, groups=X[:, 0] > 0).fit(p, y, X=X)
     with pytest.raises(InputError, match="X must have 4 columns, as in the fit; got 3"):
         cal.predict_proba(p, X=X[:, :3])
     with pytest.raises(InputError, match="depth must be a whole number from 1 to 8; got 0"):

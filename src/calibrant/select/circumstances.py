@@ -79,6 +79,8 @@ class Circumstances(Calibrator):
         return self
 
     def _begin(self, record):
+        # What the members of an earlier fit needed says nothing of this one.
+        vars(self).pop("members_", None)
         super()._begin(record)
         self.shift_ = None
         #: What came with the rows of the fit.

@@ -1,7 +1,7 @@
 """Multicalibration of class probabilities: boosted trees on features, groups and score, stopped by rows left out."""
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,8 +92,6 @@ class Multicalibration(Calibrator):
     True
     """
 
-    tags: ClassVar[Tags] = Tags(may_use_features=True, may_use_groups=True, label="boosted trees on features and groups")
-
     def __init__(
         self, calibrator: Any = None, *, depth: int = 4, learning_rate: float = 0.15, max_rounds: int = 300, cv: int = 5,
         keep_order: bool = False, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
@@ -107,6 +105,15 @@ class Multicalibration(Calibrator):
         self.random_state: int = random_state
         self.inputs: Inputs = inputs
         self.classes = classes
+
+    @property
+    def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What it can use, and once fitted what it was given and needs."""
+        given = self.columns_.tables if hasattr(self, "columns_") else {}
+        return Tags(
+            may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
+            label="boosted trees on features and groups",
+        )  # fmt: skip
 
     @classmethod
     def _examples(cls):
@@ -137,6 +144,11 @@ class Multicalibration(Calibrator):
         self._refuse_unused(X=X, groups=groups)
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, groups=groups)
         return self.fit_record(clustered(record, cluster))
+
+    def _begin(self, record):
+        # What an earlier fit was given says nothing of this one.
+        vars(self).pop("columns_", None)
+        super()._begin(record)
 
     def _fit(self, record):
         require_options(self)
