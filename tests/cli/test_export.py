@@ -45,3 +45,22 @@ def test_what_cannot_be_written_is_one_sentence(run, saved, tmp_path):
     assert "name must be letters" in run("export", "model.calibrant", "-o", "out.c", "--name", "a b", code=1).output
     cb.HokiCalibrator().fit([[0.9, 0.1], [0.2, 0.8]] * 10, [0, 1] * 10).save(tmp_path / "hoki.calibrant")
     assert "cannot be said as an expression" in run("export", "hoki.calibrant", "-o", "out.json", code=1).output
+
+
+def test_sql_of_groups_and_of_error_bars(run, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("sqlglot")
+    rng = np.random.default_rng(0)
+    p, language = rng.uniform(0.1, 0.9, 2000), rng.choice(["de", "fr"], 2000)
+    y = rng.uniform(size=2000) < np.where(language == "fr", p**3, p)
+    by_language = cb.GroupCalibrator().fit(p, y, groups=language)
+    by_language.save(tmp_path / "groups.calibrant")
+    run("export", "groups.calibrant", "-o", "groups.sql", "--table", "log", "--columns", "a,b", "--groups", "lang")
+    connection = duckdb.connect().execute("CREATE TABLE log AS SELECT 0.4 AS a, 0.6 AS b, 'fr' AS lang, 1.5 AS mu, 2.0 AS sd")
+    (row,) = connection.execute((tmp_path / "groups.sql").read_text()).fetchall()
+    np.testing.assert_allclose(row, by_language.predict_proba([[0.4, 0.6]], groups=["fr"])[0], atol=1e-9)
+    cb.StdScaling().fit([0.0, 0.0], [3.0, -3.0], std=[1.0, 1.0]).save(tmp_path / "bars.calibrant")
+    run("export", "bars.calibrant", "-o", "bars.sql", "--table", "log", "--columns", "mu,sd")
+    made = connection.execute((tmp_path / "bars.sql").read_text())
+    assert [column[0] for column in made.description] == [f"calibrated_{name}" for name in ("mean", "std", "q0.05", "q0.5", "q0.95")]
+    np.testing.assert_allclose(made.fetchone()[:2], [1.5, 6.0])
