@@ -100,7 +100,8 @@ function live(table, index) {
       return field;
     };
     const worse = numeric.find((i) => headings[i].startsWith("worse")) ?? numeric[2];
-    const [across, up] = [choose("Across", worse), choose("Up", numeric[1])];
+    const rate = numeric.find((i) => headings[i].startsWith("win rate")) ?? numeric[1];
+    const [across, up] = [choose("Across", worse), choose("Up", rate)];
     const figure = element("figure", { class: "table-plot" }, element("figcaption", { "aria-live": "polite" }, "Ours in blue, peers in orange. Point at a method, or go from one to the next with the arrow keys, to read it."));
     draw = () => plot(table, figure, Number(across.value), Number(up.value), headings);
     holder.before(controls, figure);
@@ -116,3 +117,6 @@ document.querySelectorAll("table.arena, table.sortable").forEach(live);
 document.querySelectorAll(".search-button-field[aria-label]").forEach((button) => {
   button.setAttribute("aria-label", button.textContent.trim().replace(/\s+/g, " "));
 });
+
+// Links on pictures of the gallery show their words only as a caption beside them.
+document.querySelectorAll(".sphx-glr-thumbcontainer a:not([aria-label])").forEach((link) => link.setAttribute("aria-label", link.textContent.trim()));

@@ -215,6 +215,30 @@ def test_a_folder_of_ones_own_runs_from_the_command_line(folder, tmp_path, monke
     assert "AutoCalibrator, log loss: win rate 1.000 and mean rank 1.0, above every single method (Identity 0.000 and 2.0)" in said
 
 
+def test_the_page_by_rows_counts_each_size_by_itself():
+    pd = pytest.importorskip("pandas")
+    from benchmarks.arena import by_rows
+
+    losses = {"Identity": (1.0, 1.0, 1.0), "Good": (0.5, 1.02, 0.9), "theirs": (2.0, 0.5, 0.8)}
+    sizes = (("a", 100), ("b", 100), ("a", 250))
+    summary = pd.DataFrame(
+        [
+            {"method": m, "peer": m == "theirs", "case": case, "size": size, "seed": 0, "n_classes": 2, "log_loss": loss}
+            for m, row in losses.items()
+            for (case, size), loss in zip(sizes, row, strict=True)
+        ]
+    )
+    found, runs = by_rows.by_size(summary, 100)
+    assert runs == 2
+    # Good: one of two runs won against each other; worse than nothing in one of two.
+    assert found == {"Identity": (0.5, 0.0), "Good": (0.5, 0.5), "theirs": (0.5, 0.5)}
+    text = by_rows.page(summary)
+    assert "Two classes (2 runs of 100 rows, 1 runs of 250 rows)" in text
+    assert "   * - **Good**\n     - 0.500\n     - 50 %\n     - 0.500\n     - 0 %" in text
+    assert "   * - theirs\n" in text
+    assert "More than two classes" not in text
+
+
 def test_a_method_from_outside_runs_beside_ours(folder, tmp_path, monkeypatch, capsys):
     (tmp_path / "their_package.py").write_text(
         "class Halfway:\n"
