@@ -35,7 +35,7 @@ COSTLY = {
     "ece": 100, "rmsce": 60, "event_ece": 60, "classwise_ece": 60, "debiased_ece": 60, "ace": 100, "mce": 60, "per_label_ece": 100,
     "full_ece": 60, "skce": 60, "ence": 100, "uce": 100, "qce": 100, "interval_calibration_error": 100, "miscalibration_area": 100,
     "rms_interval_calibration_error": 100, "atb": 60, "cutoff_error": 60, "u_calibration_error": 60, "ks_error": 60, "mmce": 40, "cdl": 40,
-    "scdl": 30, "sweep_ece": 20, "kde_ece": 20, "smooth_ece": 20, "ici": 20, "e50": 20, "e90": 20, "aurc": 60, "excess_aurc": 60,
+    "scdl": 30, "sweep_ece": 20, "kde_ece": 20, "smooth_ece": 20, "ici": 20, "e50": 20, "e90": 20,
     "coverage_at_risk": 60, "refinement_error": 30, "median_absolute_error": 100, "width_dependence": 60,
 }  # fmt: skip
 FEW = 40

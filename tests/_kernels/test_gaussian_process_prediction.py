@@ -18,5 +18,5 @@ def test_the_mean_over_draws_and_their_negatives(kind, n_draws, variance):
     draws = law.draw(rng, (n_draws + 1) // 2, 3)
     shift, spread = (one.reshape(scores.shape) for one in gp.latent(scores.ravel(), law.inducing, hyper, posterior))
     half = law.deviations(scores, spread, draws)
-    around = [softmax(scores + shift + sign * one.T) for sign in (1.0, -1.0) for one in half.transpose(2, 0, 1)]
+    around = [softmax(scores + shift + sign * one) for sign in (1.0, -1.0) for one in half.transpose(2, 0, 1)]
     np.testing.assert_allclose(by_draws(law, scores, scores, draws, n_draws), np.mean(around[:n_draws], axis=0), atol=1e-13)

@@ -64,10 +64,34 @@ def test_a_weight_is_a_repetition(together):
 
 
 def test_the_bootstrap_s_p_value_is_where_its_interval_meets_zero():
-    found = difference(metrics.confidence_auroc, n_resamples=2000)
+    found = difference(metrics.calibration_slope, n_resamples=2000)
     assert found.method == "paired, bootstrap"
     low, high = found.limits(1.0 - found.p_value)
     assert min(abs(low), abs(high)) < 0.1 * (high - low)
+
+
+MOVED = ["area_under_risk_coverage", "excess_area_under_risk_coverage", "confidence_auroc", "event_auroc", "calibration_slope",
+         "calibration_in_the_large"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_moves_are_the_derivatives_by_the_weights(name):
+    metric, step = getattr(metrics, name), 1e-4
+    # So much weight that there are plenty of either outcome, and ties.
+    weight, score = np.tile([20.0, 50.0], 40), np.round(P, 1).clip(0.05, 0.95)
+    moves = metric.moves_of(read(score, Y, sample_weight=weight))
+    steps = step * np.eye(80)
+    up, down = (np.array([metric(Y, score, sample_weight=weight + sign * one) for one in steps]) for sign in (1.0, -1.0))
+    np.testing.assert_allclose(moves, (up - down) / (2.0 * step) * weight.sum(), rtol=1e-5, atol=1e-6)
+    assert weight @ moves == pytest.approx(0.0, abs=1e-8)
+
+
+def test_by_moves_it_is_as_wide_as_by_resamples():
+    for metric in (metrics.area_under_risk_coverage, metrics.confidence_auroc):
+        found, records = difference(metric), [read(one, Y) for one in (P, Q)]
+        first, second = (metric.resampled_of(record, 1000, 0) for record in records)
+        assert found.method == "paired, analytic"
+        assert np.sqrt(found.variance) == pytest.approx(np.std(second - first), rel=0.1)
 
 
 def test_nothing_that_varies_is_degenerate():

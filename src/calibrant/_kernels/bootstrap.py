@@ -68,17 +68,25 @@ def resampled_sums(
     """
     rng = np.random.default_rng(random_state)
     n = len(weight)
-    many = n > MANY_ROWS
-    rows = rng.integers(0, PARTS, n) if many else np.arange(n)
-    blocks = []
-    for group, columns in sets:
-        for column in (np.ones(n), *columns):
-            shape = (n_groups, PARTS if many else n)
-            blocks.append(sparse.coo_array((column * weight if many else column, (group, rows)), shape=shape).tocsr())
-    table = sparse.vstack(blocks, format="csr")
-    each = np.ones(PARTS) if many else weight
+    each, table = (np.ones(PARTS), _sums_of_parts) if n > MANY_ROWS else (weight, _each_row)
+    table = table([(group, (np.ones(n), *columns)) for group, columns in sets], n_groups, weight, rng)
     out = np.empty((n_resamples, table.shape[0]))
     for start in range(0, n_resamples, CHUNK):
         draws = np.stack([resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1)
         out[start : start + draws.shape[1]] = (table @ draws).T
     return out.reshape(n_resamples, len(sets), -1, n_groups).swapaxes(2, 3)
+
+
+def _sums_of_parts(sets, n_groups, weight, rng):
+    """(sets * columns * groups, parts) sums over random parts of the rows."""
+    part = rng.integers(0, PARTS, len(weight)) * n_groups
+    each = [np.bincount(part + group, column * weight, PARTS * n_groups) for group, columns in sets for column in columns]
+    return np.concatenate([sums.reshape(PARTS, n_groups).T for sums in each])
+
+
+def _each_row(sets, n_groups, weight, rng):
+    """The same of single rows, sparse, (sets * columns * groups, n): a row has one entry for each set and column."""
+    columns = np.stack([column for _, columns in sets for column in columns], axis=1)
+    n, count = columns.shape
+    places = np.stack([group for group, columns in sets for _ in columns], axis=1) + n_groups * np.arange(count)
+    return sparse.csc_array((columns.ravel(), places.ravel(), count * np.arange(n + 1)), shape=(count * n_groups, n))

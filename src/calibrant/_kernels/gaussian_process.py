@@ -59,8 +59,10 @@ def _solve(L, B, transposed=False):
 
 def projection(points, inducing, hyper, L):
     """B = L^-1 k(inducing, points), (M, P), and the kernel itself (M, P)."""
-    gap = (inducing[:, None] - points[None, :]) / hyper.length
-    K = hyper.variance * np.exp(-0.5 * gap * gap)
+    K = (inducing[:, None] - points[None, :]) / hyper.length
+    # In place: four more arrays of this size would cost more than the exponential.
+    np.multiply(np.multiply(K, -0.5), K, out=K)
+    np.multiply(np.exp(K, out=K), hyper.variance, out=K)
     return _solve(L, K), K
 
 

@@ -4,7 +4,6 @@ Two laws of a row's values: their marginals taken as independent, or the joint p
 """
 
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -14,9 +13,8 @@ from calibrant._kernels.softmax import softmax
 
 __all__ = ["Independent", "Joint", "at_mean", "by_draws", "to_second_order"]
 
-#: Values worked on at a time, which stay in the cache, and the widest deviation whose exponential has a reciprocal beside any other.
+#: Values worked on at a time, which stay in the cache.
 CACHED_VALUES = 65_536
-WIDEST_DRAW = 150.0
 
 
 def at_mean(law, prior, scores):
@@ -34,17 +32,24 @@ def by_draws(law, prior, scores, draws, n_draws):
     return out
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _mean_softmax(mean, half, n_draws):
-    """Mean over draws (K, n, D) around the mean (n, K) and their negatives, (n, K): one exponential serves both."""
-    if n_draws % 2 or not np.abs(half).max() < WIDEST_DRAW:
-        half = half.transpose(1, 2, 0)
-        return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
-    risen = np.exp(half)
-    top = np.exp((mean - mean.max(axis=1, keepdims=True)).T)[:, :, None]
-    total = np.zeros(mean.T.shape)
-    for share in (top * risen, top / risen):
-        total += np.einsum("knd,nd->kn", share, 1.0 / reduce(np.add, share))
-    return total.T / n_draws
+    """Mean over draws (n, K, D) around the mean (n, K) and their negatives, (n, K): one exponential serves both."""
+    if n_draws % 2 == 0:
+        top, moved = np.exp(mean - mean.max(axis=1, keepdims=True)), np.exp(half)
+        total = _shares(top, moved)
+        total += _shares(top, np.reciprocal(moved, out=moved))
+        if np.isfinite(total).all():
+            return top * total / n_draws
+    # An odd number, or draws so wide that their exponentials are no numbers.
+    half = half.transpose(0, 2, 1)
+    return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
+
+
+def _shares(top, moved):
+    """Sums over the draws of ``moved`` (n, K, D) over its sum with the weights ``top`` (n, K), (n, K)."""
+    whole = top[:, None, :] @ moved
+    return (moved @ np.reciprocal(whole, out=whole).transpose(0, 2, 1))[:, :, 0]
 
 
 def to_second_order(law, prior, scores):
@@ -69,11 +74,11 @@ class Independent:
     posterior: Posterior
 
     def draw(self, rng, n_draws, n_classes):
-        return rng.standard_normal((n_draws, n_classes))
+        return np.ascontiguousarray(rng.standard_normal((n_draws, n_classes)).T)
 
     def deviations(self, scores, variance, draws):
-        """Draws of f less its mean, (K, n, D)."""
-        return np.sqrt(variance).T[:, :, None] * draws.T[:, None, :]
+        """Draws of f less its mean, (n, K, D)."""
+        return np.sqrt(variance)[:, :, None] * draws
 
     def curvature(self, scores, variance, Q):
         return variance * (1.0 - 2.0 * Q) + np.sum(variance * Q * (2.0 * Q - 1.0), axis=1, keepdims=True)
@@ -113,7 +118,7 @@ class Joint:
     def deviations(self, scores, variance, draws):
         points = scores.ravel()
         smooth = self._prior(points, draws.lattice) + self._projection(points).T @ draws.pull
-        return smooth.reshape(*scores.shape, -1).transpose(1, 0, 2) + draws.noise.T[:, None, :]
+        return smooth.reshape(*scores.shape, -1) + draws.noise.T
 
     def curvature(self, scores, variance, Q):
         """a_j = C_jj - 2 (C Q)_j + 2 Q^T C Q - diag(C)^T Q: 0 where C is the same for all pairs."""

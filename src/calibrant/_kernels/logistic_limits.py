@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from calibrant._kernels.intervals import FEW, normal_interval, normal_quantile
 from calibrant._kernels.logistic import sigmoid
 
-__all__ = ["profile_limits", "shift_limits"]
+__all__ = ["plenty", "profile_limits", "shift_limits"]
 
 #: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought, in standard errors.
 STEPS, FARTHEST = 100, 2.0**40
@@ -31,7 +31,7 @@ def shift_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, value: f
     The sum of the hits is sufficient and a whole number. Where the odds leave fewer than ten rows' worth of doubt its tail takes in the
     number seen, as Clopper and Pearson's interval of a rate does; else half of it.
     """
-    if _plenty(hit, weight):
+    if plenty(hit, weight):
         return normal_interval(value, variance, level)
     best, p = _log_likelihood(odds + value, hit, weight), sigmoid(odds + value)
     information = float(weight @ (p * (1.0 - p)))
@@ -50,7 +50,7 @@ def profile_limits(
     design: np.ndarray, hit: np.ndarray, weight: np.ndarray, theta: np.ndarray, covariance: np.ndarray, place: int, level: float
 ) -> tuple[float, float]:
     """(low, high) of coefficient ``place`` of two, ``theta`` the estimates on ``design`` (n, 2), ``covariance`` their sandwich variance."""
-    if _plenty(hit, weight):
+    if plenty(hit, weight):
         return normal_interval(float(theta[place]), covariance[place, place], level)
     own, other = design[:, place], design[:, 1 - place]
     best = _log_likelihood(design @ theta, hit, weight)
@@ -69,7 +69,8 @@ def profile_limits(
     return _ends(roots, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
 
 
-def _plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
+def plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
+    """Whether there are so many rows of either outcome that the normal distribution serves."""
     return min(float(weight @ hit), float(weight @ (1.0 - hit))) >= MANY
 
 

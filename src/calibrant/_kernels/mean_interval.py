@@ -13,7 +13,7 @@ from scipy import special
 
 from calibrant._kernels.quotient import quotient
 
-__all__ = ["limits_within", "mean_limits", "powers", "ratio_limits", "unseen_ends"]
+__all__ = ["limits_within", "mean_limits", "moved_limits", "powers", "ratio_limits", "unseen_ends"]
 
 #: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
 STRAIGHT = 1e-3
@@ -68,6 +68,15 @@ def limits_within(
     return np.where(several, np.maximum(low, bounds[0]), bounds[0]), np.where(several, np.minimum(high, bounds[1]), bounds[1])
 
 
+def moved_limits(
+    bounds: tuple[float, float], weight: np.ndarray, value: float, moves: np.ndarray, if_other: np.ndarray, level: float
+) -> tuple[Any, Any]:
+    """``limits_within`` of a value that rows move by ``moves``, as of their mean; an unseen row is one of the other outcome."""
+    n, sums = weight.sum(), np.array([weight @ power for power in powers(value + moves)])
+    limits = limits_within(bounds, n, sums, (bounds[0], value + weight @ if_other / n), level)
+    return _as_of_few(bounds, n, value, limits, level)
+
+
 def ratio_limits(bounds: tuple[float, float], value: np.ndarray, totals: np.ndarray, level: float) -> tuple[Any, Any]:
     """(low, high) of a quotient of two sums from the last axis of ``totals``: top, bottom, their products of two and of three.
 
@@ -79,10 +88,14 @@ def ratio_limits(bounds: tuple[float, float], value: np.ndarray, totals: np.ndar
     second = np.maximum(quotient(tt - 2.0 * value * tb + value**2 * bb, bb), 0.0)
     third = quotient(ttt - 3.0 * value * ttb + 3.0 * value**2 * tbb - value**3 * bbb, bbb)
     sums = np.stack([value, second + value**2, third + 3.0 * value * second + value**3], axis=-1) * n[..., None]
-    low, high = limits_within(bounds, n, sums, unseen_ends(n, sums, bounds, "double"), level)
+    return _as_of_few(bounds, n, value, limits_within(bounds, n, sums, unseen_ends(n, sums, bounds, "double"), level), level)
+
+
+def _as_of_few(bounds, n, value, limits, level):
+    """The limits as far from the value as Student's t of n rows asks for."""
     freedom = np.where(n > 1.0, np.maximum(n - 1.0, 0.1), np.inf)
     wide = special.stdtrit(freedom, 0.5 + 0.5 * level) / special.ndtri(0.5 + 0.5 * level)
-    return np.maximum(value - wide * (value - low), bounds[0]), np.minimum(value + wide * (high - value), bounds[1])
+    return np.maximum(value - wide * (value - limits[0]), bounds[0]), np.minimum(value + wide * (limits[1] - value), bounds[1])
 
 
 def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tuple[Any, Any]:

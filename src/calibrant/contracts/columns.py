@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["Known", "Record", "plain"]
+__all__ = ["Known", "Record", "plain", "thin"]
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,18 @@ class Record:
 
     def thinned(self, most: int) -> Self:
         """At most about ``most`` rows, evenly by their place, the first and the last among them."""
-        count = len(getattr(self, fields(self)[0].name))
-        rows = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+        rows = thin(len(getattr(self, fields(self)[0].name)), most)
         return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
     def frame(self) -> Any:
         """The columns as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of a curve", "frames")
         return pandas.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})
+
+
+def thin(count: int, most: int) -> np.ndarray:
+    """Places of at most about ``most`` of ``count`` rows, evenly, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 class Known:

@@ -162,9 +162,9 @@ class Compiled:
     def __init__(self, expression: Expression) -> None:
         nodes = list(expression.nodes())
         place = {id(node): j for j, node in enumerate(nodes)}
-        self.width: int = next(node.width for node in nodes if node.op == "input")
-        self.result_width: int = expression.width
         self._given: int = next(j for j, node in enumerate(nodes) if node.op == "input")
+        self.width: int = nodes[self._given].width
+        self.result_width: int = expression.width
         self._values: list[Any] = [node.constants["values"][None, :] if node.op == "constant" else None for node in nodes]
         self._row: Any = row_function(expression)
         self._steps: list[tuple[int, Function, tuple[int, ...]]] = [

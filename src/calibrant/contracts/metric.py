@@ -150,6 +150,13 @@ class Metric:
             return cluster_draws(self, record, n_resamples, random_state)
         return self._resampled(record, n_resamples, random_state)
 
+    def moves_of(self, record: TaskRecord) -> np.ndarray | None:
+        """How far each row of a record of one output moves the value, (n,): the derivative by its weight, times the total weight; or None.
+
+        Weighted, they add up to 0, and their variance over n is that of the value in many rows.
+        """
+        return self._moves(record)
+
     def totals_of(self, record: TaskRecord) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
         return self._all_totals(record)
@@ -165,6 +172,9 @@ class Metric:
     def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray] | None:
         """Analytic (low, high) from totals, with any leading axes; None where none is known."""
         return self._limits(totals, level)
+
+    def _moves(self, record: Any) -> np.ndarray | None:
+        """(n,), or None."""
 
     def _check(self) -> None:
         """Options that cannot work raise InputError here."""

@@ -10,9 +10,6 @@ from calibrant.predictions import Inputs
 
 __all__ = ["SymbolicRecord", "symbolic"]
 
-#: What exact probabilities of 0 and 1 are kept from, as in ``_kernels.softmax.log_odds``.
-ZERO_FLOOR = 1e-12
-
 
 @dataclass(frozen=True)
 class SymbolicRecord:

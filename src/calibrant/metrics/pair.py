@@ -77,6 +77,10 @@ class PairMetric(Targeted, WholeMetric):
         """The metric as a function of the hits."""
         return lambda hit: self._pair_value(score, hit, weight)
 
+    def _prepared_of(self, record: Any):
+        """The same of a record, which may keep what depends on its scores."""
+        return self._prepared(target_pair(record, self.target)[0], record.weights)
+
     def null_of(self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> Interval:
         """What the metric shows on these scores when they are calibrated: its mean over outcomes drawn from them, and where they lie.
 
@@ -99,7 +103,7 @@ class PairMetric(Targeted, WholeMetric):
         require_level(level)
         require_resamples(n_draws)
         (score, hit), weight, rng = target_pair(record, self.target), record.weights, null_generator(random_state)
-        prepared, draw = self._prepared(score, weight), hit_drawer(score, hit, weight, record.cluster)
+        prepared, draw = self._prepared_of(record), hit_drawer(score, hit, weight, record.cluster)
         drawn = [prepared(draw(rng)) for _ in range(n_draws)]
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))

@@ -168,6 +168,11 @@ class Predictions:
             return self.probabilities[np.arange(len(self)), self.own]
         return self._in_blocks(_largest_probability)
 
+    @cached_property
+    def ranks(self) -> tuple[np.ndarray, np.ndarray]:
+        """(distinct confidences, ascending; place of each row among them): sorted once for all that ranks."""
+        return np.unique(self.confidence, return_inverse=True)
+
     def _in_blocks(self, function):
         """``function(block)`` for each block, joined, so that what is derived on the way stays small."""
         return function(self) if len(self) <= self._block_rows else np.concatenate([function(block) for block in self.blocks()])

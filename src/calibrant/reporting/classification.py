@@ -70,7 +70,7 @@ def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     errors = (replace(metric, n_bins=n_bins) for metric in (metrics.expected_calibration_error, of_classes))
     return [
         *(Measure(metric, affordable(metric, record, n_resamples)) for metric in (*SCORES, *errors)),
-        *(Measure(metric, few_resamples(record, n_resamples), _answer) for metric in RANKING),
+        *(Measure(metric, few_resamples(record, n_resamples), _answer, analytic=True) for metric in RANKING),
     ]
 
 

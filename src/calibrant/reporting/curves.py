@@ -9,6 +9,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_edges, equal_width_index
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.shared_draws import hit_drawer
+from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
 from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
@@ -106,10 +107,10 @@ def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
     """The isotonic curve at up to 120 confidences, with its band, which is drawn from the rows."""
     score, (n, right, _) = seen.counts.confidence.values, seen.counts.confidence.sums.T
     draws = int(np.clip(DRAWS / len(seen.rows), 20, 100))
-    rows = seen.rows
+    rows, shown = seen.rows, thin(len(score), POINTS)
     draw = hit_drawer(rows.confidence, rows.correct, rows.weights, rows.cluster)
-    band = isotonic_band(rows.confidence, rows.weights, draw, level, draws, random_state)
-    return IsotonicCurve(score, n, isotonic_fit(right / n, n), *band).thinned(POINTS)
+    band = isotonic_band(rows.confidence, rows.weights, draw, level, draws, random_state, shown)
+    return IsotonicCurve(score[shown], n[shown], isotonic_fit(right / n, n)[shown], *band)
 
 
 def pairs(seen: Seen) -> Any:

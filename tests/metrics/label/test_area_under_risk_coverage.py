@@ -51,3 +51,15 @@ def test_a_resample_is_the_value_of_its_rows(name):
         weight = resample_weights(record.weights, rng)
         expected.append(metric.of(replace(record, weight=weight).take(weight > 0.0)))
     np.testing.assert_allclose(metric.resampled_of(record, 20, 3), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("metric", [metrics.area_under_risk_coverage, metrics.excess_area_under_risk_coverage], ids=repr)
+def test_the_interval_holds_the_area_of_ever_more_rows(metric):
+    y, p = sample(400_000)
+    rng, truth, held = np.random.default_rng(4), metric(y, p), 0
+    for _ in range(400):
+        rows = rng.integers(0, len(y), 100)
+        found = metric.interval(y[rows], p[rows])
+        held += found.low <= truth <= found.high
+    assert found.method == "analytic"
+    assert held >= 0.925 * 400

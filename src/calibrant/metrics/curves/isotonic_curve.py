@@ -69,12 +69,18 @@ def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def isotonic_band(
-    score: np.ndarray, weight: np.ndarray, draw: Callable[..., np.ndarray], level: float, n_draws: int, random_state: int
-) -> np.ndarray:
-    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score; ``draw(rng)`` gives their outcomes."""
-    rng = null_generator(random_state)
-    drawn = (pool_ties(score, draw(rng), weight) for _ in range(n_draws))
-    return np.quantile([isotonic_fit(mean, mass) for _, mass, mean in drawn], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    score: np.ndarray, weight: np.ndarray, draw: Callable[..., np.ndarray], level: float, n_draws: int, random_state: int,
+    rows: Any = slice(None),
+) -> np.ndarray:  # fmt: skip
+    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score; ``draw(rng)`` gives their outcomes.
+
+    ``rows`` says at which of the distinct scores, ascending, it is wanted.
+    """
+    rng, order = null_generator(random_state), np.argsort(score, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(score[order]) > 0.0))
+    mass = np.add.reduceat(weight[order], first)
+    hits = (np.add.reduceat((weight * draw(rng))[order], first) for _ in range(n_draws))
+    return np.quantile([isotonic_fit(sums / mass, mass)[rows] for sums in hits], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 
 @on_record(_of)

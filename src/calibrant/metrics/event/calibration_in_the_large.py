@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.logistic_limits import shift_limits
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.logistic_limits import plenty, shift_limits
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
@@ -84,6 +85,14 @@ class CalibrationInTheLarge(PairMetric):
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
         found = _found(score, hit, weight)
         return float("nan") if found is None else float(found[0])
+
+    def _moves(self, record: Any):
+        (score, hit), weight = target_pair(record, self.target), record.weights
+        found = _found(score, hit, weight) if plenty(hit, weight) else None
+        if found is None:
+            return None
+        p = sigmoid(log_odds(score) + found[0])
+        return (hit - p) * (weight.sum() / (weight @ (p * (1.0 - p))))
 
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "analytic"):

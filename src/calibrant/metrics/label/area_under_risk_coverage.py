@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._kernels.risk_coverage import ranked, risk_coverage_area
-from calibrant.contracts.metric import WholeMetric
+from calibrant._kernels.mean_interval import moved_limits
+from calibrant._kernels.risk_coverage import ranked, risk_coverage_area, row_moves
+from calibrant.contracts.metric import Interval, WholeMetric
 
 __all__ = ["AreaUnderRiskCoverage", "area_under_risk_coverage"]
 
@@ -24,7 +25,8 @@ class AreaUnderRiskCoverage(WholeMetric):
     -----
     The integral is exact, rows of equal confidence entering together; the sum over rows used elsewhere differs from it by the order of 1/n.
     Use it to choose a model for selective prediction; calibration by an increasing map does not change it. It mixes the error rate
-    with the ranking: ``excess_area_under_risk_coverage`` takes the error rate out.
+    with the ranking: ``excess_area_under_risk_coverage`` takes the error rate out. Its interval is that of a mean of what each row moves
+    the area by, with a row not seen yet; Student's t where rows are few.
 
     References
     ----------
@@ -48,13 +50,23 @@ class AreaUnderRiskCoverage(WholeMetric):
         return self._revalued(record)(record.weights)
 
     def _revalued(self, record):
-        _, sums = ranked(record.confidence)
+        _, sums = ranked(*record.ranks)
 
         def value(weight, labels=record.labels):
             _, covered, wrong = sums(record.predicted == labels, weight)
             return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
 
         return value
+
+    def _moves(self, record):
+        return row_moves(record.ranks[1], record.correct, record.weights)[0]
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        value, weight = self._value(record), record.weights
+        limits = moved_limits(self.range, weight, value, *row_moves(record.ranks[1], record.correct, weight), level)
+        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
 
 
 area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()

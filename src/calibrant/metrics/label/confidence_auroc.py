@@ -91,8 +91,7 @@ class ConfidenceAuroc(WholeMetric):
 
     def _revalued(self, record):
         # Its own interval looks at no other labels.
-        score, hit = target_pair(record, self.target)
-        unique, inverse = np.unique(score, return_inverse=True)
+        unique, inverse, hit = _ranks(record, self.target)
 
         def value(weight):
             right, wrong = (np.bincount(inverse, weights=side, minlength=len(unique)) for side in (weight * hit, weight * (1.0 - hit)))
@@ -100,6 +99,14 @@ class ConfidenceAuroc(WholeMetric):
             return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
 
         return value
+
+    def _moves(self, record):
+        # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
+        (_, hit), weight = target_pair(record, self.target), record.weights
+        moves, value = np.zeros(len(hit)), self._value(record)
+        for side, (share, mass) in zip((1.0, 0.0), _placements(record, self.target), strict=True):
+            moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
+        return moves
 
     def _interval(self, record, level, method, n_resamples, random_state):
         right, wrong = _placements(record, self.target)
@@ -111,10 +118,15 @@ class ConfidenceAuroc(WholeMetric):
         return Interval.holding(value, limits, level, "analytic", float(record.weights.sum()))
 
 
+def _ranks(record, target):
+    """(distinct scores, place of each row among them, hits)."""
+    score, hit = target_pair(record, target)
+    return *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)), hit
+
+
 def _placements(record, target):
     """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side on the right side of each."""
-    score, hit = target_pair(record, target)
-    unique, inverse = np.unique(score, return_inverse=True)
+    unique, inverse, hit = _ranks(record, target)
     sides = []
     for side in (1.0, 0.0):
         of_side = hit == side

@@ -73,7 +73,7 @@ class CoverageAtRisk(WholeMetric):
         return self._revalued(record)(record.weights)
 
     def _revalued(self, record):
-        _, sums = ranked(record.confidence)
+        _, sums = ranked(*record.ranks)
 
         def value(weight, labels=record.labels):
             _, covered, wrong = sums(record.predicted == labels, weight)

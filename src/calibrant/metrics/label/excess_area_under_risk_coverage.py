@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage_area
-from calibrant.contracts.metric import WholeMetric
+import numpy as np
+
+from calibrant._kernels.mean_interval import moved_limits
+from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage_area, row_moves
+from calibrant.contracts.metric import Interval, WholeMetric
 
 __all__ = ["ExcessAreaUnderRiskCoverage", "excess_area_under_risk_coverage"]
 
@@ -46,7 +49,7 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
         return self._revalued(record)(record.weights)
 
     def _revalued(self, record):
-        _, sums = ranked(record.confidence)
+        _, sums = ranked(*record.ranks)
 
         def value(weight, labels=record.labels):
             _, covered, wrong = sums(record.predicted == labels, weight)
@@ -54,6 +57,25 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
             return min(max(excess, 0.0), 1.0)
 
         return value
+
+    def _moves(self, record):
+        return self._told(record)[0]
+
+    def _told(self, record):
+        """What each row moves it by, and what it would were it wrong."""
+        wrong, weight = 1.0 - record.correct, record.weights
+        moves, if_wrong = row_moves(record.ranks[1], record.correct, weight)
+        # The derivative of the area of a perfect ranking by the risk.
+        risk = weight @ wrong / weight.sum()
+        slope = -np.log1p(-min(risk, 1.0 - 1e-12))
+        return moves - slope * (wrong - risk), if_wrong - slope * (1.0 - risk)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        value, weight = self._value(record), record.weights
+        limits = moved_limits(self.range, weight, value, *self._told(record), level)
+        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
 
 
 excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()

@@ -105,7 +105,7 @@ class BinnedCalibrationError(Metric):
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         draws, n = self._draws(record, n_resamples, random_state), float(record.weights.sum())
         value, low, high = inverted_limits(totals, draws, self.norm, level, n=n)
-        return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
+        return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
 
     def _warn_where_limits_fail(self):
         if self.norm == "max":

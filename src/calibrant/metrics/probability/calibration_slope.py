@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.logistic_limits import profile_limits
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.logistic_limits import plenty, profile_limits
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
@@ -83,6 +84,16 @@ class CalibrationSlope(PairMetric):
     def _pair_value(self, score, hit, weight):
         found = slope_and_intercept(score, hit, weight)
         return float("nan") if found is None else float(found[0][self._place])
+
+    def _moves(self, record):
+        (score, hit), weight = target_pair(record, self.target), record.weights
+        found = slope_and_intercept(score, hit, weight) if plenty(hit, weight) else None
+        if found is None:
+            return None
+        design = np.column_stack([log_odds(score), np.ones(len(score))])
+        p = sigmoid(design @ found[0])
+        bread = np.linalg.inv((design * (weight * p * (1.0 - p))[:, None]).T @ design)
+        return (hit - p) * (design @ bread[self._place]) * weight.sum()
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):

@@ -11,7 +11,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
 from calibrant.contracts.by_options import by_options
 from calibrant.errors import InputError
-from calibrant.metrics.pair import PairMetric
+from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["IntegratedCalibrationIndex", "calibration_e50", "calibration_e90", "integrated_calibration_index"]
 
@@ -113,10 +113,26 @@ class IntegratedCalibrationIndex(PairMetric):
     def _pair_value(self, score, hit, weight):
         return self._prepared(score, weight)(hit)
 
+    def _value(self, record):
+        return self._prepared_of(record)(target_pair(record, self.target)[1])
+
+    def _prepared_of(self, record):
+        # The mean gap, its quantiles and what chance shows of them have one smoother.
+        key = "smoother", self.smoother, self.span, self.target
+        if key not in record.derived:
+            record.derived[key] = self._smoothed(target_pair(record, self.target)[0], record.weights)
+        return self._gaps(record.weights, *record.derived[key])
+
     def _prepared(self, score, weight):
-        """The metric as a function of the hits: the smoother depends on the scores alone."""
+        return self._gaps(weight, *self._smoothed(score, weight))
+
+    def _smoothed(self, score, weight):
+        """(scores x, their mass, index of each row in x, smoother), which depend on the scores alone."""
         x, mass, index = pooled_scores(score, weight)
-        recalibrated = self._smoother(x, mass)
+        return x, mass, index, self._smoother(x, mass)
+
+    def _gaps(self, weight, x, mass, index, recalibrated):
+        """The metric as a function of the hits."""
 
         def value(hit):
             mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
