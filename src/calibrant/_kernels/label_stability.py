@@ -9,13 +9,15 @@ Gaps are positive where the label is the largest logit; negative ones (a label t
 from functools import cache
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 __all__ = ["runner_up_gap", "sampled_stability", "spread_sums", "stability", "standard_noise"]
 
 REACH = {"gaussian": 10.0, "uniform": 1.0}  # gaps beyond it, in noise widths, change the probability by less than 1e-12 a class
 # Up to here the products are taken as they are, without a grid; more where a label is behind, whose grid is twice as long.
 FEW_CLASSES = {"gaussian": 6, "gaussian behind": 16, "uniform": 32}
+# Up to here a row's knots are few enough for a sparse product.
+SPARSE_CLASSES = 32
 # Good to 1e-7 for Gaussian noise at 1,000 classes; for uniform to 1e-6, unless many gaps crowd into less than one cell (then 4e-5).
 FINE_CELLS = {"gaussian": 320, "uniform": 256}
 WIDE_KNOTS = 24.0  # knots per e-fold of the gap on the grid that serves all scales of a search: good to 1e-3
@@ -131,6 +133,18 @@ def _spread(place, low, high):
     return out
 
 
+def _sparse_spread(place, low, high):
+    """The same as a sparse matrix, which is quicker where few classes leave most knots without one."""
+    n, n_classes = place.shape
+    place = np.clip(place, low, high) - low
+    cell = place.astype(np.int32)
+    place -= cell
+    powers = np.stack([np.ones_like(place), place, place * place, place**3], axis=-1)
+    knots = cell[:, :, None] + np.arange(4, dtype=np.int32)
+    starts = 4 * n_classes * np.arange(n + 1, dtype=np.int32)
+    return sparse.csr_array(((powers @ CUBIC.T).ravel(), knots.ravel(), starts), shape=(n, high - low + 4))
+
+
 def _table(knots, noise, order):
     """Log of the noise's distribution function at knot + node (knots, nodes), and the weights of the nodes; ``order`` 2 is the search's."""
     if noise == "gaussian":
@@ -169,7 +183,10 @@ def _gaussian(gaps):
     high = FINE_CELLS["gaussian"]
     per_width = high / REACH["gaussian"]
     values, weights = _fine_table("gaussian", low := -high if behind else 0)
-    return np.exp(_spread(gaps * per_width, low, high) @ values) @ weights
+    gaps *= per_width
+    spread = _sparse_spread if gaps.shape[1] <= SPARSE_CLASSES else _spread
+    sums = spread(gaps, low, high) @ values
+    return np.exp(sums, out=sums) @ weights
 
 
 def _uniform(gaps):

@@ -150,12 +150,8 @@ class Metric:
             return cluster_draws(self, record, n_resamples, random_state)
         return self._resampled(record, n_resamples, random_state)
 
-    def moves_of(self, record: TaskRecord) -> np.ndarray | None:
-        """How far each row of a record of one output moves the value, (n,): the derivative by its weight, times the total weight; or None.
-
-        Weighted, they add up to 0, and their variance over n is that of the value in many rows.
-        """
-        return self._moves(record)
+    def moves_of(self, record: Any) -> np.ndarray | None:
+        """How far each row of a record moves the value, (n,): the derivative by its weight, times the total weight; None if not known."""
 
     def totals_of(self, record: TaskRecord) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
@@ -172,9 +168,6 @@ class Metric:
     def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray] | None:
         """Analytic (low, high) from totals, with any leading axes; None where none is known."""
         return self._limits(totals, level)
-
-    def _moves(self, record: Any) -> np.ndarray | None:
-        """(n,), or None."""
 
     def _check(self) -> None:
         """Options that cannot work raise InputError here."""
@@ -228,11 +221,7 @@ class Metric:
 
     def _revalued(self, record: Any) -> Callable[..., float]:
         """The value as a function of other weights of these rows, and other ``labels``: what sorts the rows does so once."""
-
-        def value(weight: np.ndarray, **labels: np.ndarray) -> float:
-            return float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
-
-        return value
+        return lambda weight, **labels: float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
 
     def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

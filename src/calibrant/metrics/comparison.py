@@ -220,12 +220,11 @@ def compare(
     Notes
     -----
     Decide by one proper score, named beforehand: the correction does not count metrics. Means over rows, all proper scores among them,
-    have a paired t interval, with ``cluster`` the cluster-robust one (t with the clusters less one); so have AUROC and AURC, and
-    slope and intercept from 1,000 rows of either outcome on, by what each row moves them by; root mean squares have a paired bootstrap.
-    At 95 % t held 96 to 98 of 100 differences with 500 rows; where they are skewed, as of a model and
-    its sharper self, 92 with 50 to 200. Calibration errors (ECE, ICI) are shown and **not compared**: where one of two is near 0, the
-    bootstrap of the difference held it 72 to 93 times of 100, debiased 30 to 85 (benchmarks/metrics/paired.py). Models are taken as they
-    are: predictions made out of fold share their training rows, so that intervals are a little short.
+    have a paired t interval, with ``cluster`` the cluster-robust one (t with the clusters less one); so have AUROC and AURC by what each
+    row moves them by; root mean squares, and slope and intercept up to 1,000 rows of either outcome, a paired bootstrap. At 95 % t held
+    96 to 98 of 100 differences with 500 rows; skewed ones, as of a model and its sharper self, 92 with 50 to 200. Calibration errors (ECE,
+    ICI) are **not compared**: near 0 the bootstrap of the difference held it 72 to 93 times of 100, debiased 30 to 85
+    (benchmarks/metrics/paired.py). Predictions made out of fold share their training rows, so that intervals are a little short.
 
     References
     ----------

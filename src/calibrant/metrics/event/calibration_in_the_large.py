@@ -86,7 +86,8 @@ class CalibrationInTheLarge(PairMetric):
         found = _found(score, hit, weight)
         return float("nan") if found is None else float(found[0])
 
-    def _moves(self, record: Any):
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
         (score, hit), weight = target_pair(record, self.target), record.weights
         found = _found(score, hit, weight) if plenty(hit, weight) else None
         if found is None:

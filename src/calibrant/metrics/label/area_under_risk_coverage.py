@@ -1,7 +1,7 @@
 """Area under the risk-coverage curve."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from calibrant._kernels.mean_interval import moved_limits
 from calibrant._kernels.risk_coverage import ranked, risk_coverage_area, row_moves
@@ -58,7 +58,8 @@ class AreaUnderRiskCoverage(WholeMetric):
 
         return value
 
-    def _moves(self, record):
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
         return row_moves(record.ranks[1], record.correct, record.weights)[0]
 
     def _interval(self, record, level, method, n_resamples, random_state):

@@ -100,7 +100,8 @@ class ConfidenceAuroc(WholeMetric):
 
         return value
 
-    def _moves(self, record):
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
         # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
         (_, hit), weight = target_pair(record, self.target), record.weights
         moves, value = np.zeros(len(hit)), self._value(record)

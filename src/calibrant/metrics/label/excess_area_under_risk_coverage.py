@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,7 +58,8 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
 
         return value
 
-    def _moves(self, record):
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
         return self._told(record)[0]
 
     def _told(self, record):

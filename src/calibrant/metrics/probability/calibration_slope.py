@@ -85,7 +85,8 @@ class CalibrationSlope(PairMetric):
         found = slope_and_intercept(score, hit, weight)
         return float("nan") if found is None else float(found[0][self._place])
 
-    def _moves(self, record):
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
         (score, hit), weight = target_pair(record, self.target), record.weights
         found = slope_and_intercept(score, hit, weight) if plenty(hit, weight) else None
         if found is None:
