@@ -147,6 +147,16 @@ def test_weights_are_repetition_and_the_order_of_rows_is_nothing():
     np.testing.assert_allclose(cal.predict_proba(p, groups=groups, X=x), again.predict_proba(p, groups=groups, X=x), atol=1e-6)
 
 
+def test_rows_of_few_scores_and_groups_are_learned_from():
+    """All hits of a cell in one fold would mislead the others: equal rows are dealt out."""
+    rng = np.random.default_rng(9)
+    score, group = rng.integers(1, 6, 4000) / 6.0, rng.integers(0, 3, 4000)
+    truth = sigmoid(np.log(score / (1.0 - score)) + group - 1.0)
+    y = (rng.uniform(size=4000) < truth).astype(int)
+    q = Multicalibration().fit(score, y, groups=group).predict_proba(score, groups=group)[:, 1]
+    assert np.abs(q - truth).mean() < 0.4 * np.abs(score - truth).mean()
+
+
 def test_saved_with_columns_of_every_kind(tmp_path):
     p, y, groups, x = mixed(1500, 4)
     cal = Multicalibration(cb.GroupCalibrator(), max_rounds=10).fit(p, y, groups=groups, X=x)
@@ -177,6 +187,20 @@ def test_it_joins_the_automatic_choice_where_columns_are_given():
     with pytest.raises(InputError, match="AutoCalibrator needs X="):
         cal.predict_proba(p)
     assert "boosted trees" not in {row["name"] for row in cb.AutoCalibrator(methods=names).fit(p, y).table_}
+
+
+def test_it_can_be_said_of_positions_of_levels():
+    p, y, groups, _ = mixed(3000, 5)
+    for options in ({}, {"keep_order": True}):
+        cal = Multicalibration(cb.GroupCalibrator(), max_rounds=4, **options).fit(p, y, groups=groups)
+        cal = Multicalibration(max_rounds=4, **options).fit(p, y, groups=groups) if not cal.trees_.used else cal
+        assert cal.trees_.used
+        P, new = np.column_stack([1.0 - p, p])[:300], groups[:300].copy()
+        new[:3] = [["new", 3], ["a", 99], [None, 3]]
+        rows = np.hstack([P, cal.group_levels().codes(new)])
+        np.testing.assert_allclose(cal.compile()(rows), cal.predict_proba(P, groups=new), atol=1e-12)
+    with pytest.raises(InputError, match="trees that ask for features"):
+        Multicalibration(max_rounds=4).fit(p, y, X=groups[:, 1].astype(float), groups=groups).expression()
 
 
 def test_options_and_columns_are_checked():

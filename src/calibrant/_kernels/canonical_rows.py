@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["merge_rows"]
+__all__ = ["in_pieces", "merge_rows"]
 
 DECIMALS = 8
 #: So many columns tell nearly all rows apart; the others are looked at where they do not.
@@ -29,3 +29,9 @@ def _by_the_rest(values, order, group):
     again = np.lexsort((order, full, group))
     moved = np.column_stack([group, full])[again]
     return order[again], np.append(True, (np.diff(moved, axis=0) != 0).any(axis=1))
+
+
+def in_pieces(weight, most):
+    """(row that each piece belongs to, its weight): each row in pieces of about one row, ``most`` at most, to be dealt out to folds."""
+    pieces = np.clip(np.round(weight), 1, most).astype(int)
+    return np.repeat(np.arange(len(weight)), pieces), np.repeat(weight / pieces, pieces)

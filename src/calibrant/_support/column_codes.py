@@ -1,5 +1,6 @@
 """Columns of numbers and of names, features and groups alike, as small codes for trees."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ from calibrant.errors import InputError
 
 __all__ = ["ColumnCodes"]
 
-#: Parts that numbers are cut in, and the most levels that are told apart: a code is a byte.
-PARTS, MOST_LEVELS = 64, 255
+#: Parts that numbers are cut in, those among groups (as ``GroupCalibrator`` cuts them), and the most levels that are told apart.
+PARTS, PARTS_OF_GROUPS, MOST_LEVELS = 64, 10, 255
 
 
 class ColumnCodes(Saved):
     """What trees ask of a row: columns of numbers cut at quantiles, and columns of levels.
 
-    Whole numbers in ``X`` are numbers, in ``groups`` they are levels. The commonest 255 levels are told apart; the rarer share a code with
-    those not seen. A missing value is a level of its own where it was seen: of numbers, one beyond the largest.
+    Whole numbers in ``X`` are numbers, in ``groups`` they are levels. Numbers are cut in 64 parts, those of ``groups`` in 10. The
+    commonest 255 levels are told apart; the rarer share a code with those not seen. A missing value is a level of its own where it was
+    seen: of numbers, one beyond the largest.
 
     Parameters
     ----------
@@ -32,7 +34,8 @@ class ColumnCodes(Saved):
         given = {name: _two_way(table, name) for name, table in tables.items() if table is not None}
         said = {"said": numbers} if numbers.shape[1] else {}
         self.tables: dict[str, GroupLevels] = {
-            name: GroupLevels(table, weight, PARTS, whole=name == "groups", argument=name) for name, table in (said | given).items()
+            name: GroupLevels(table, weight, PARTS_OF_GROUPS if name == "groups" else PARTS, whole=name == "groups", argument=name)
+            for name, table in (said | given).items()
         }
         self.names: list[str] = []
         #: For each column the byte of each position among its levels, the last for those not seen.
@@ -62,6 +65,18 @@ class ColumnCodes(Saved):
         if not found:
             return np.zeros((0, len(numbers)), dtype=np.uint8)
         return np.stack([table[code] for table, code in zip(self.bytes, found, strict=True)])
+
+    def express(self, numbers: Sequence[Any], positions: Sequence[Any]) -> list[Any]:
+        """``codes`` of one row from expressions of what was said of it and of the positions of its levels of groups."""
+        said = [] if not numbers else self.tables["said"].edges
+        cut = [x.step(np.asarray(edges), np.arange(len(edges) + 1.0), closed=False) for x, edges in zip(numbers, said, strict=True)]
+        own = self.bytes[len(cut) :]
+        # A position that no level has is not known.
+        places = [
+            x.step(np.arange(len(table)), np.concatenate([[len(table) - 1.0], np.arange(len(table) - 1.0), [len(table) - 1.0]]))
+            for x, table in zip(positions, own, strict=True)
+        ]
+        return cut + [place.gather(table[:, None]) for place, table in zip(places, own, strict=True)]
 
     def made_rows(self, n: int) -> dict[str, Any]:
         """Tables of n rows that are known, to try a loaded object on."""

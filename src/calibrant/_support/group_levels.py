@@ -28,7 +28,7 @@ class GroupLevels(Saved):
     n_bins : int
         How many parts numbers are cut in.
     whole : bool
-        Whether whole numbers are levels; else they are cut as other numbers are.
+        Whether whole numbers are levels; else they are cut as other numbers are, and all half-way between two of the values.
     argument : str
         What errors call the columns.
 
@@ -166,7 +166,9 @@ def _edges(column, weight, n_bins, whole):
     values, mass = values[order], np.cumsum(weight[order])
     at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
     edges = np.unique(values[at])
-    return edges[edges < values[-1]]
+    edges = edges[edges < values[-1]]
+    # Half-way, so that a value which differs by its rounding stays in its part.
+    return edges if whole else 0.5 * edges + 0.5 * values[np.searchsorted(values, edges, side="right")]
 
 
 def _parts(edges):

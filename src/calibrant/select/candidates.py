@@ -78,7 +78,7 @@ CANDIDATES = (
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
     Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
-    Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10), with_any=("X",)),
+    Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10), with_any=("X", "groups")),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.canonical_rows import in_pieces, merge_rows
 from calibrant._kernels.pooling import stacking_weights
 from calibrant._kernels.softmax import SINGLE_ENTRIES
 from calibrant.predictions import Predictions
@@ -69,9 +69,7 @@ def canonical(record: Predictions) -> Pieces:
     first, weight = merge_rows(record.log_probabilities, apart, record.weights)
     merged = record.take(first).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
-    pieces = np.clip(np.round(weight), 1, MOST_PIECES if len(distinct) < len(merged) else 1).astype(int)
-    row = np.repeat(np.arange(len(merged)), pieces)
-    return Pieces(merged, row, np.repeat(weight / pieces, pieces))
+    return Pieces(merged, *in_pieces(weight, MOST_PIECES if len(distinct) < len(merged) else 1))
 
 
 class HeldOut:

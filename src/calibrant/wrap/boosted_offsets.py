@@ -1,18 +1,24 @@
 """What boosted trees add to calibrated predictions, and whether rows left out say that it helps: of classes and of forecasts alike."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from calibrant._kernels.boosted_tables import Growth, Trees
 from calibrant._kernels.boosting import boost
+from calibrant._kernels.canonical_rows import in_pieces, merge_rows
 from calibrant._support.column_codes import ColumnCodes
 from calibrant._support.saving import Saved
+from calibrant.contracts.expression import Expression, constant, join
 from calibrant.errors import InputError
 from calibrant.folds.splits import folds_of
 from calibrant.wrap.pooled_offsets import LEAST_ERRORS, mean_gain
 
-__all__ = ["FEWEST_ROWS", "BoostedOffsets", "require_options"]
+__all__ = ["FEWEST_ROWS", "BoostedOffsets", "distinct_rows", "require_options"]
+
+#: Rows that equal rows count as in the folds, at most.
+MOST_PIECES = 20
 
 #: With fewer rows nothing is learned.
 FEWEST_ROWS = 50
@@ -28,6 +34,18 @@ def require_options(estimator: Any) -> None:
             raise InputError(f"{name} must be a whole number from {low} to {high:,}; got {value!r}.")
     if not 0.0 < estimator.learning_rate <= 1.0:
         raise InputError(f"learning_rate must be above 0 and at most 1; got {estimator.learning_rate!r}.")
+
+
+def distinct_rows(said: np.ndarray, came: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(row, weight) of what to learn from: rows with what is known of them before, (n, d), and what came of it, (n,), in their own order.
+
+    Equal rows are merged, so that a weight means repetition. Where rows that look alike came out differently, as those of few scores and
+    groups do, merged ones are dealt out to the folds in pieces: a fold that held out all hits of a cell would mislead the others.
+    """
+    first, merged = merge_rows(said, came, weight)
+    alike, _ = merge_rows(said[first], np.zeros(len(first)), merged)
+    row, share = in_pieces(merged, MOST_PIECES if len(alike) < len(first) else 1)
+    return first[row], share
 
 
 class BoostedOffsets(Saved):
@@ -81,6 +99,17 @@ class BoostedOffsets(Saved):
     def added(self, codes: np.ndarray, n_outputs: int) -> np.ndarray:
         """(n, C) what is added to rows with codes (d, n)."""
         return self.trees.added(codes, n_outputs)
+
+    def express(self, codes: Sequence[Expression], n_outputs: int) -> Expression:
+        """``added`` as an expression of a row's codes, width 1 each."""
+        values = list[list[Expression]]([] for _ in range(n_outputs))
+        for column, right, value, output in zip(self.column_, self.right_, self.value_, self.output_, strict=True):
+            bits = [
+                codes[j].gather(table[:, None]) * 2.0 ** (len(column) - 1 - d)
+                for d, (j, table) in enumerate(zip(column, right, strict=True))
+            ]
+            values[output].append(join(bits).sum().gather(value[:, None]))
+        return join([join(one).sum() if one else constant([0.0]) for one in values])
 
     @property
     def importance(self) -> dict[str, float]:

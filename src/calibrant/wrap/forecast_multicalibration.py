@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.boosting import NormalScores
-from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._support.column_codes import ColumnCodes
 from calibrant._support.estimators import clone
 from calibrant._support.trial import require_valid, trial
@@ -19,7 +18,7 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import clustered
 from calibrant.regression.std_scaling import StdScaling
-from calibrant.wrap.boosted_offsets import BoostedOffsets, require_options
+from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
 
 __all__ = ["ForecastMulticalibration"]
 
@@ -198,11 +197,12 @@ def _scores(base, record):
 
 
 def _merged(record, codes):
-    """(the record, codes) with equal rows as one of their summed weight, in an order of their own that units do not change."""
-    said = np.column_stack([record.mean / record.std, np.log(record.std / np.median(record.std)), record.score, codes.T])
-    apart = np.zeros(len(record)) if record.cluster is None else record.cluster
-    first, weight = merge_rows(said, apart, record.weights)
-    return replace(record.take(first), weight=weight), np.ascontiguousarray(codes[:, first])
+    """(the record, codes) of the rows to learn from, in an order that units do not change."""
+    said = [record.mean / record.std, np.log(record.std / np.median(record.std)), codes.T]
+    if record.cluster is not None:
+        said.append(record.cluster)
+    rows, weight = distinct_rows(np.column_stack(said), record.score, record.weights)
+    return replace(record.take(rows), weight=weight), np.ascontiguousarray(codes[:, rows])
 
 
 @trial.register

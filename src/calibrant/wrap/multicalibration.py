@@ -7,18 +7,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.boosting import Shares
-from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._support.column_codes import ColumnCodes
+from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.groups import clustered
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
-from calibrant.wrap.boosted_offsets import BoostedOffsets, require_options
-from calibrant.wrap.pooled_offsets import probabilities_of, scores_of
+from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
+from calibrant.wrap.pooled_offsets import express_probabilities, express_scores, probabilities_of, scores_of
 
 __all__ = ["Multicalibration"]
 
@@ -71,7 +72,8 @@ class Multicalibration(Calibrator):
     -----
     Use it with rows by the thousand and features or groups that act together, or with numbers in which the error bends. ``groups`` and
     ``X`` are columns of numbers or of names; whole numbers are levels in ``groups`` and numbers in ``X``. A missing value is a level of its
-    own where it was seen; a level that was not counts with the rare ones. With neither, the score alone is bent.
+    own where it was seen; a level that was not counts with the rare ones. With neither, the score alone is bent. Without ``X`` it can be
+    exported, a few thousand look-ups.
     It is the base exactly unless rows left out gain more than 1.5 standard errors of log loss, and below 50 rows. Equal rows are merged
     first, so that a weight means repetition.
 
@@ -172,8 +174,7 @@ class Multicalibration(Calibrator):
         if self.keep_order:
             return np.zeros((len(record), 0))
         logs = record.log_probabilities.astype(np.float64)
-        # Rounded, so that probabilities and their logarithms are cut alike.
-        return np.round(logs[:, 1:] - logs[:, :1] if record.n_classes == 2 else logs, 9)
+        return logs[:, 1:] - logs[:, :1] if record.n_classes == 2 else logs
 
     def _predict_proba(self, record):
         codes = self.columns_.codes(self._numbers(record), _beside(record))
@@ -182,6 +183,27 @@ class Multicalibration(Calibrator):
             return Q
         eta = scores_of(Q)
         return probabilities_of(eta + self.trees_.added(codes, eta.shape[1]))
+
+    def group_levels(self) -> GroupLevels | None:
+        """The levels of each column of groups that its expression takes positions of."""
+        require_fitted(self, "columns_")
+        return same_levels([self.columns_.tables.get("groups"), self.calibrator_.group_levels()])
+
+    def _expression(self, record):
+        base, tables = self.calibrator_.express(record), self.columns_.tables
+        if not self.trees_.used:
+            return base
+        if "X" in tables:
+            raise InputError("trees that ask for features cannot be said as an expression of the predictions; fit with groups= alone.")
+        if "groups" in tables and not record.groups:
+            raise InputError("groups inside another calibrator, which does not hand them on, cannot be said; export it alone.")
+        numbers = []
+        if not self.keep_order:
+            logs = [record.log_probabilities.column(k) for k in range(record.n_classes)]
+            numbers = [logs[1] - logs[0]] if record.n_classes == 2 else logs
+        codes = self.columns_.express(numbers, record.groups if "groups" in tables else ())
+        eta = express_scores(base)
+        return express_probabilities(eta + self.trees_.express(codes, eta.width))
 
     def explain(self) -> str:
         """What the trees gain and by which columns, or that nothing is added."""
@@ -203,10 +225,10 @@ def _for(base: Calibrator, record: Predictions) -> Predictions:
 
 
 def _merged(record, codes):
-    """(the record, codes) with rows that are equal in all that is looked at as one of their summed weight, in an order of their own."""
+    """(the record, codes) of the rows to learn from."""
     apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
-    first, weight = merge_rows(np.column_stack([record.log_probabilities, codes.T]), apart, record.weights)
-    return record.take(first).weighted(weight), np.ascontiguousarray(codes[:, first])
+    rows, weight = distinct_rows(np.column_stack([record.log_probabilities, codes.T]), apart, record.weights)
+    return record.take(rows).weighted(weight), np.ascontiguousarray(codes[:, rows])
 
 
 @trial.register

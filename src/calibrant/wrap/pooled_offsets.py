@@ -12,7 +12,16 @@ from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, join
 from calibrant.predictions import Predictions
 
-__all__ = ["LEAST_ERRORS", "CellCodes", "PooledOffsets", "mean_gain", "probabilities_of", "scores_of"]
+__all__ = [
+    "LEAST_ERRORS",
+    "CellCodes",
+    "PooledOffsets",
+    "express_probabilities",
+    "express_scores",
+    "mean_gain",
+    "probabilities_of",
+    "scores_of",
+]
 
 FLOOR, FARTHEST = 1e-15, 700.0
 #: Standard errors that a gain must have to be believed. The variances were chosen on the rows that judge them: simulated with groups that
@@ -131,8 +140,7 @@ class PooledOffsets(Saved):
 
     def express(self, Q: Expression, cells: Sequence[Expression]) -> Expression:
         """``added`` as an expression, with one of width 1 for each family's cell, -1 for none."""
-        logs = Q.clip(FLOOR, np.inf).log()
-        eta = logs.column(1) - logs.column(0) if Q.width == 2 else logs
+        eta = express_scores(Q)
         out = eta
         for family, cell in zip(self.families_, cells, strict=True):
             known = family["codes"]
@@ -142,10 +150,21 @@ class PooledOffsets(Saved):
             out = out + place.gather(_or_none(family["offset"]))
             if family["slope"] is not None:
                 out = out + place.gather(_or_none(family["slope"])) * (eta - place.gather(_or_none(family["centre"])))
-        if out.width > 1:
-            return out.softmax()
-        inside = out.clip(-FARTHEST, FARTHEST)
-        return join([(0.0 - inside).sigmoid(), inside.sigmoid()])
+        return express_probabilities(out)
+
+
+def express_scores(Q: Expression) -> Expression:
+    """``scores_of`` as an expression."""
+    logs = Q.clip(FLOOR, np.inf).log()
+    return logs.column(1) - logs.column(0) if Q.width == 2 else logs
+
+
+def express_probabilities(eta: Expression) -> Expression:
+    """``probabilities_of`` as an expression."""
+    if eta.width > 1:
+        return eta.softmax()
+    inside = eta.clip(-FARTHEST, FARTHEST)
+    return join([(0.0 - inside).sigmoid(), inside.sigmoid()])
 
 
 def _or_none(table):
