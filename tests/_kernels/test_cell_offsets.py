@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, prior_variance, shares_of
+from calibrant._kernels.cell_offsets import (
+    Family,
+    fit_families,
+    held_out_scores,
+    outcome_slopes,
+    prior_variance,
+    shares_of,
+    shift_slopes,
+    spread_slopes,
+)
 
 
 def test_the_prior_variance_of_equal_information_is_in_closed_form():
@@ -19,7 +28,7 @@ def test_an_offset_solves_its_shrunken_score_equation():
     cell = rng.integers(0, 6, 900)
     hit = (rng.uniform(size=900) < 1.0 / (1.0 + np.exp(-np.linspace(-2, 2, 6)[cell])))[:, None].astype(float)
     weight = rng.integers(1, 4, 900).astype(float)
-    (found,), status, eta = fit_families(np.zeros((900, 1)), hit, weight, [Family(cell, 6)])
+    (found,), status, eta = fit_families(np.zeros((900, 1)), outcome_slopes(hit), weight, [Family(cell, 6)])
     assert status == "converged"
     np.testing.assert_allclose(eta[:, 0], found.effect[cell, 0])
     score = np.bincount(cell, weight * (hit - shares_of(eta))[:, 0])
@@ -32,11 +41,11 @@ def test_a_row_left_out_is_what_a_fit_without_it_says():
     cell, eta = rng.integers(0, 8, 240), rng.normal(size=(240, 1))
     hit = (rng.uniform(size=240) < shares_of(eta + np.linspace(-1.5, 1.5, 8)[cell][:, None])[:, 0])[:, None].astype(float)
     families = [Family(cell, 8)]
-    fitted, _, after = fit_families(eta, hit, np.ones(240), families)
-    said = held_out_scores(after, hit, families, fitted)
+    fitted, _, after = fit_families(eta, outcome_slopes(hit), np.ones(240), families)
+    said = held_out_scores(after, outcome_slopes(hit), families, fitted)
     for i in range(0, 240, 40):
         rest = np.arange(240) != i
-        (again,), *_ = fit_families(eta[rest], hit[rest], np.ones(239), [Family(cell[rest], 8)])
+        (again,), *_ = fit_families(eta[rest], outcome_slopes(hit[rest]), np.ones(239), [Family(cell[rest], 8)])
         np.testing.assert_allclose(said[i, 0], eta[i, 0] + again.effect[cell[i], 0], atol=0.03)
         assert abs(said[i, 0] - after[i, 0]) > 0.01
 
@@ -47,7 +56,22 @@ def test_classes_share_a_variance_and_rows_of_no_cell_stay():
     logits = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])[cell]
     y = (shares_of(logits).cumsum(axis=1) < rng.uniform(size=(4000, 1))).sum(axis=1)
     index = np.where(cell == 3, 3, cell)
-    (found,), status, eta = fit_families(np.zeros((4000, 3)), np.eye(3)[y], np.ones(4000), [Family(index, 3)])
+    (found,), status, eta = fit_families(np.zeros((4000, 3)), outcome_slopes(np.eye(3)[y]), np.ones(4000), [Family(index, 3)])
     assert status == "converged"
     assert not eta[cell == 3].any()
     np.testing.assert_allclose(shares_of(found.effect[:1]), shares_of(logits[cell == 0][:1]), atol=0.05)
+
+
+def test_means_and_log_spreads_of_cells_are_shrunken_means():
+    rng = np.random.default_rng(4)
+    cell, mean, log = rng.integers(0, 40, 8000), rng.normal(0.0, 0.5, 40), rng.normal(0.0, 0.3, 40)
+    score = (mean[cell] + np.exp(log[cell]) * rng.normal(size=8000))[:, None]
+    known = log[cell][:, None]
+    (found,), _, shift = fit_families(np.zeros((8000, 1)), shift_slopes(score, known), np.ones(8000), [Family(cell, 40)])
+    # The closed form: information over information and prior, times the mean.
+    information = np.bincount(cell) * np.exp(-2.0 * log)
+    expected = np.bincount(cell, score[:, 0]) / np.bincount(cell) * information / (information + 1.0 / found.variance)
+    np.testing.assert_allclose(found.effect[:, 0], expected, atol=1e-3)
+    (found,), _, _ = fit_families(np.zeros((8000, 1)), spread_slopes(score, shift), np.ones(8000), [Family(cell, 40)])
+    assert np.abs(found.effect[:, 0] - log).max() < 0.2
+    assert 0.2 < found.variance**0.5 < 0.4

@@ -1,5 +1,11 @@
-"""Offsets of overlapping families of cells on log-odds, each family shrunk by a variance of its own that the rows choose."""
+"""Offsets of overlapping families of cells, each family shrunk by a variance of its own that the rows choose: of log-odds, of normal scores
+and of the log of their spread.
 
+What is fitted is said by its slopes: from eta (n, C) the derivative of each row's log likelihood, its expected curvature, and a bound on
+that where C columns move at once.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,12 +13,17 @@ from scipy.optimize import minimize_scalar
 
 from calibrant._kernels.softmax import softmax
 
-__all__ = ["Family", "FittedFamily", "fit_families", "held_out_scores", "prior_variance", "shares_of"]
+__all__ = [
+    "Family", "FittedFamily", "fit_families", "held_out_scores", "outcome_slopes", "prior_variance", "shares_of", "shift_slopes",
+    "spread_slopes",
+]  # fmt: skip
 
 #: Sweeps over the families, and the root mean square change of log-odds (weighed by information) at which they end.
 SWEEPS, TOLERANCE = 100, 5e-4
 #: Widest step of one offset: Newton's method overshoots where probabilities are near 0 and 1.
 WIDEST = 1.0
+#: Log standard deviations on the way.
+FARTHEST = 30.0
 #: Variances of the prior that are tried before the best is refined.
 VARIANCES = np.geomspace(1e-5, 1e2, 57)
 
@@ -58,6 +69,32 @@ def shares_of(eta):
     return 1.0 / (1.0 + np.exp(-np.clip(eta, -700.0, 700.0)))
 
 
+Slopes = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def outcome_slopes(hit: np.ndarray) -> Slopes:
+    """Of outcomes of 0 and 1, (n, C), at logits."""
+
+    def slopes(eta):
+        p = shares_of(eta)
+        return hit - p, p * (1.0 - p), p * (1.0 - p) if p.shape[1] == 1 else p
+
+    return slopes
+
+
+def shift_slopes(score: np.ndarray, log_spread: np.ndarray) -> Slopes:
+    """Of normal scores (n, 1) whose log standard deviations are known, at their means."""
+    worth = np.exp(-2.0 * np.clip(log_spread, -FARTHEST, FARTHEST))
+    return lambda eta: ((score - eta) * worth, worth, worth)
+
+
+def spread_slopes(score: np.ndarray, shift: np.ndarray) -> Slopes:
+    """Of normal scores (n, 1) whose means are known, at their log standard deviations."""
+    square = np.square(score - shift)
+    two = np.full(square.shape, 2.0)
+    return lambda eta: (square * np.exp(-2.0 * np.clip(eta, -FARTHEST, FARTHEST)) - 1.0, two, two)
+
+
 def prior_variance(score, information):
     r"""The variance :math:`\tau^2 \ge 0` of most likelihood where effects are N(0, tau^2) and their scores N(I b, I) given them.
 
@@ -78,8 +115,8 @@ def prior_variance(score, information):
     return float(np.exp(found.x))
 
 
-def fit_families(eta, hit, weight, families):
-    """(fitted families, status, eta with the effects of all), for logits eta and outcomes hit of 0 and 1, (n, C) each.
+def fit_families(eta, slopes, weight, families):
+    """(fitted families, status, eta with the effects of all), for eta (n, C) before them.
 
     Families take turns: given the others, a family's score and information at no effect give its prior's variance and one shrunken Newton
     step. Of several classes, which share a family's variance, the step is that of the bound diag(p) of the curvature, so that all may move
@@ -95,11 +132,11 @@ def fit_families(eta, hit, weight, families):
         for j, family in enumerate(families):
             if not (every or variances[j] > 0.0):
                 continue
-            p = shares_of(eta)
+            slope, curvature, most = slopes(eta)
             x = 1.0 if family.x is None else family.x[:, None]
-            score, information = family.sums(weight * x * (hit - p)), family.sums(weight * x**2 * p * (1.0 - p))
+            score, information = family.sums(weight * x * slope), family.sums(weight * x**2 * curvature)
             variances[j] = prior_variance(score + information * effects[j], information)
-            bound = information if n_columns == 1 else family.sums(weight * x**2 * p)
+            bound = information if n_columns == 1 else family.sums(weight * x**2 * most)
             step = _step(score, bound, effects[j], variances[j])
             spreads[j] = np.zeros_like(information) if variances[j] == 0.0 else 1.0 / (information + 1.0 / variances[j])
             effects[j] = effects[j] + step
@@ -121,11 +158,11 @@ def _step(score, bound, effect, variance):
     return np.clip((score - effect / variance) / (bound + 1.0 / variance), -WIDEST, WIDEST)
 
 
-def held_out_scores(eta, hit, families, fitted):
-    """(n, C) logits of each row as if it had not been fitted: its own pull on its cells is taken out, to first order."""
+def held_out_scores(eta, slopes, families, fitted):
+    """(n, C) what is fitted at each row as if it had been left out: its own pull on its cells is taken out, to first order."""
     pull = np.zeros_like(eta)
     for family, found in zip(families, fitted, strict=True):
         own = family.of_rows(found.spread)
         pull += own if family.x is None else own * family.x[:, None]
-    p = shares_of(eta)
-    return eta - pull * (hit - p) / np.maximum(1.0 - pull * p * (1.0 - p), 0.05)
+    slope, curvature, _ = slopes(eta)
+    return eta - pull * slope / np.maximum(1.0 - pull * curvature, 0.05)

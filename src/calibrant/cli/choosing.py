@@ -45,8 +45,8 @@ class _MethodType(click.ParamType):
         if value in RENAMED:
             click.echo(f"Warning: --method {value} is called {RENAMED[value]} now; use that name.", err=True)
             return RENAMED[value]
-        if value not in methods(groups=True) and value not in regression_methods():
-            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods())}"
+        if value not in methods(groups=True) and value not in regression_methods(groups=True):
+            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods(groups=True))}"
             self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
         return value
 
@@ -68,7 +68,7 @@ class _SavedType(click.Path):
 
     def convert(self, value, param, ctx):
         """The path, checked."""
-        if value in (*RENAMED, *methods(groups=True), *regression_methods()) and not Path(value).exists():
+        if value in (*RENAMED, *methods(groups=True), *regression_methods(groups=True)) and not Path(value).exists():
             self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
         return super().convert(value, param, ctx)
 

@@ -40,7 +40,7 @@ def list_methods(task: Any, as_json: Any) -> None:
 
 
 def _calibrators(task):
-    made = {name: make() for name, make in (methods(groups=True) if task == "classification" else regression_methods()).items()}
+    made = {name: make() for name, make in (methods(groups=True) if task == "classification" else regression_methods(groups=True)).items()}
     return [
         {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
         for name, one in made.items()

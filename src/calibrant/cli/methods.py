@@ -92,7 +92,7 @@ def make(name: str, task: str = "classification", target: str = "classes") -> An
     >>> make("identity"), make("interval", "regression")
     (Identity(), IntervalCalibration())
     """
-    found = methods(target, groups=True) if task == "classification" else regression_methods()
+    found = methods(target, groups=True) if task == "classification" else regression_methods(groups=True)
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()

@@ -11,7 +11,7 @@ from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.testing.data import forecast_problems, problems, score_problem
 from calibrant.testing.extremes import FORECASTS, LOGITS, NO_DATA, PLAIN, PROBABILITIES, REAL_SCORES, ROWS, SCORES, WEIGHTS
 from calibrant.testing.grid import Case, require_good
-from calibrant.testing.runs import answer, fit, given, ordinary
+from calibrant.testing.runs import answer, fit, given, groups_beside, ordinary
 
 __all__ = ["EXTREME_CASES", "extreme_checks"]
 
@@ -154,6 +154,8 @@ def _forecast_cases(calibrator) -> Iterator[Case]:
 
     tests = [f"{name}_test" for name in names]
     plain = held((0.0, 1.0, 0.5)) | held((0.0, 1.0, 0.5), tests)
+    for end in ("", "_test"):
+        plain |= {f"{name}{end}": groups for name, groups in groups_beside(calibrator, plain[f"forecast{end}"]).items()}
     run = partial(_runs(calibrator, forecast_problems()[0]), **plain)
     for name, row in FORECASTS.items():
         yield _case("forecasts", name, "fitted on ", "", partial(run, **held(row), **held(row, tests)), right)

@@ -11,7 +11,7 @@ from calibrant.testing.data import forecast_problems
 from calibrant.testing.expression_checks import check_forecast_expression
 from calibrant.testing.extreme_cases import extreme_checks
 from calibrant.testing.promise_checks import check_promise
-from calibrant.testing.runs import fitted, near, numbers_of, predicted, valid
+from calibrant.testing.runs import fitted, groups_beside, near, numbers_of, predicted, valid
 
 __all__ = ["FORECAST_CHECKS"]
 
@@ -23,7 +23,8 @@ def _one():
 def check_sampling(calibrator: Any) -> None:
     """The same seed draws the same bits, of two fits too; draws are the last axis."""
     for data in forecast_problems():
-        draws = [fitted(calibrator, data).predict(data.test).sample(3, random_state=0) for _ in range(2)]
+        beside = groups_beside(calibrator, data.test.mean)
+        draws = [fitted(calibrator, data).predict(data.test, **beside).sample(3, random_state=0) for _ in range(2)]
         same_bits(draws[0], draws[1], "two samples of one seed")
         assert draws[0].shape == (*data.test.shape, 3), f"sample has shape {draws[0].shape}"
 
@@ -32,18 +33,20 @@ def check_shorthand(calibrator: Any) -> None:
     """fit(mean, y, std=std) and predict(mean, std) are the normal forecast, as is the pair."""
     data = _one()
     whole = predicted(fitted(calibrator, data), data)
-    short = seeded(clone(calibrator)).fit(data.forecast, data.y)
-    pair = seeded(clone(calibrator)).fit((data.forecast.mean, data.forecast.std), data.y)
-    same_bits(numbers_of(short.predict(data.test), data.y_test), whole, "fit(mean, y, std=std)")
-    same_bits(numbers_of(pair.predict((data.test.mean, data.test.std)), data.y_test), whole, "fit((mean, std), y)")
+    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
+    short = seeded(clone(calibrator)).fit(data.forecast, data.y, **of_fit)
+    pair = seeded(clone(calibrator)).fit((data.forecast.mean, data.forecast.std), data.y, **of_fit)
+    same_bits(numbers_of(short.predict(data.test, **of_test), data.y_test), whole, "fit(mean, y, std=std)")
+    same_bits(numbers_of(pair.predict((data.test.mean, data.test.std), **of_test), data.y_test), whole, "fit((mean, std), y)")
 
 
 def check_outputs_are_independent(calibrator: Any) -> None:
     """Each of several outputs is calibrated as if it were alone."""
     data = forecast_problems()[1]
     together = predicted(fitted(calibrator, data), data)
+    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
     for j in range(data.y.shape[1]):
-        alone = seeded(clone(calibrator)).fit(data.forecast.column(j), data.y[:, j]).predict(data.test.column(j))
+        alone = seeded(clone(calibrator)).fit(data.forecast.column(j), data.y[:, j], **of_fit).predict(data.test.column(j), **of_test)
         same_bits(numbers_of(alone, data.y_test[:, j]), np.ascontiguousarray(together[:, j]), f"output {j} alone")
 
 
@@ -51,8 +54,9 @@ def check_units(calibrator: Any) -> None:
     """Outcomes and forecasts in other units give the answer in those units."""
     data = _one()
     metres = predicted(fitted(calibrator, data), data)
-    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std)
-    millimetres = numbers_of(fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std), 1000.0 * data.y_test)
+    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
+    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std, **of_fit)
+    millimetres = numbers_of(fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std, **of_test), 1000.0 * data.y_test)
     near(calibrator, millimetres[:, :-1] / 1000.0, metres[:, :-1], "units", 1e-8)
     near(calibrator, millimetres[:, -1], metres[:, -1], "cdf in other units", 1e-8)
 
@@ -61,7 +65,7 @@ def check_few_rows(calibrator: Any) -> None:
     """n = 1 and n = 2."""
     data = _one()
     for n in (1, 2):
-        forecast = fitted(calibrator, data.take(slice(0, n))).predict(data.test)
+        forecast = fitted(calibrator, data.take(slice(0, n))).predict(data.test, **groups_beside(calibrator, data.test.mean))
         _positive_and_finite(forecast, f"after {n} rows")
         low, high = forecast.interval(0.8)
         assert (low <= high).all(), f"an interval is upside down after {n} rows"
@@ -76,13 +80,15 @@ def check_constant_std(calibrator: Any) -> None:
     """Every row with the same std, and every row with the same mean and std."""
     data = _one()
     for mean in (data.forecast.mean, np.zeros(len(data))):
-        valid(seeded(clone(calibrator)).fit(mean, data.y, std=np.ones(len(mean))), data)
+        beside = groups_beside(calibrator, data.forecast.mean)
+        valid(seeded(clone(calibrator)).fit(mean, data.y, std=np.ones(len(mean)), **beside), data)
 
 
 def check_no_error(calibrator: Any) -> None:
     """Outcomes exactly as predicted leave the distributions finite, with positive std."""
     data = _one()
-    forecast = seeded(clone(calibrator)).fit(data.forecast, data.forecast.mean.copy()).predict(data.test)
+    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
+    forecast = seeded(clone(calibrator)).fit(data.forecast, data.forecast.mean.copy(), **of_fit).predict(data.test, **of_test)
     _positive_and_finite(forecast, "after outcomes without error")
     assert np.isfinite(numbers_of(forecast, data.y_test)).all(), "not finite after outcomes without error"
 
@@ -91,9 +97,10 @@ def check_wild_errors(calibrator: Any) -> None:
     """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they are."""
     data = _one()
     wild = data.forecast.mean + 1000.0 * (data.y - data.forecast.mean)
-    fresh = seeded(clone(calibrator)).fit(data.forecast, wild)
+    beside = groups_beside(calibrator, data.forecast.mean)
+    fresh = seeded(clone(calibrator)).fit(data.forecast, wild, **beside)
     valid(fresh, type(data)("wild errors", data.forecast, wild, data.weight, data.forecast, wild))
-    _holds_about(0.8, fresh.predict(data.forecast), wild, 0.15)
+    _holds_about(0.8, fresh.predict(data.forecast, **beside), wild, 0.15)
 
 
 def _holds_about(level, forecast, y, tolerance):
@@ -106,7 +113,8 @@ def check_coverage(calibrator: Any) -> None:
     rng = np.random.default_rng(3)
     mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
     y = mean + 2.0 * std * rng.normal(size=4000)
-    forecast = seeded(clone(calibrator)).fit(mean[:2000], y[:2000], std=std[:2000]).predict(mean[2000:], std[2000:])
+    of_fit, of_test = groups_beside(calibrator, mean[:2000]), groups_beside(calibrator, mean[2000:])
+    forecast = seeded(clone(calibrator)).fit(mean[:2000], y[:2000], std=std[:2000], **of_fit).predict(mean[2000:], std[2000:], **of_test)
     for level in (0.5, 0.8):
         _holds_about(level, forecast, y[2000:], 0.05)
 

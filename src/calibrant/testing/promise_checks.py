@@ -7,6 +7,7 @@ import numpy as np
 from calibrant._support.estimators import clone
 from calibrant.testing.check import seeded
 from calibrant.testing.guarantee_checks import check_guarantee
+from calibrant.testing.runs import groups_beside
 
 __all__ = ["check_promise", "realised_coverage"]
 
@@ -32,10 +33,11 @@ def realised_coverage(calibrator: Any, level: float, runs: int, n: int) -> tuple
         mean = rng.normal(size=n + NEW_ROWS)
         std = np.exp(0.7 * rng.normal(size=n + NEW_ROWS))
         y = mean + std**1.5 * (rng.gamma(0.5, 2.0, n + NEW_ROWS) - 1.0)
-        fresh = seeded(clone(calibrator)).fit(mean[:n], y[:n], std=std[:n])
+        of_fit, of_test = groups_beside(calibrator, mean[:n]), groups_beside(calibrator, mean[n:])
+        fresh = seeded(clone(calibrator)).fit(mean[:n], y[:n], std=std[:n], **of_fit)
         said = fresh.guarantee(level)
         if said is None:
             break
-        low, high = fresh.predict(mean[n:], std[n:]).interval(level)
+        low, high = fresh.predict(mean[n:], std[n:], **of_test).interval(level)
         held[k] = np.mean((low <= y[n:]) & (y[n:] <= high))
     return said, held

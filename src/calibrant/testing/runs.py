@@ -15,7 +15,7 @@ from calibrant.contracts.signal import Signal
 from calibrant.testing.check import TOLERANCE, seeded, show_near
 from calibrant.testing.data import as_arguments, forecast_problems, problems, score_problem
 
-__all__ = ["answer", "fit", "fitted", "given", "handling", "near", "numbers_of", "ordinary", "predicted", "refit", "valid"]
+__all__ = ["answer", "fit", "fitted", "given", "groups_beside", "handling", "near", "numbers_of", "ordinary", "predicted", "refit", "valid"]
 
 #: Arguments of fit that are given by place.
 DATA = ("P", "score", "forecast", "y", "correct")
@@ -69,16 +69,16 @@ def _groups_of(X):
     return np.column_stack([(X[:, 0] > 0.0).astype(np.float64), X[:, 1]])
 
 
-def _groups_of_rows(n):
-    """(n,) groups, each of many rows."""
-    return np.arange(n) % 3
+def groups_beside(part: Any, mean: np.ndarray) -> dict[str, np.ndarray]:
+    """``groups`` of rows, two by the means (n,) or (n, d) of their forecasts, for a part that uses them; nothing for others."""
+    return {"groups": np.where(mean.reshape(len(mean), -1)[:, 0] > 0.0, 1.0, 0.0)} if part.tags.uses_groups else {}
 
 
 def _of_forecasts(part, data):
     held = dict(zip(("forecast", "std"), as_arguments(data.forecast), strict=False))
     held |= dict(zip(("forecast_test", "std_test"), as_arguments(data.test), strict=False))
-    if part.tags.uses_groups:
-        held |= {"groups": _groups_of_rows(len(data.y)), "groups_test": _groups_of_rows(len(data.y_test))}
+    held |= groups_beside(part, data.forecast.mean)
+    held |= {f"{name}_test": groups for name, groups in groups_beside(part, data.test.mean).items()}
     return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
 
 

@@ -1,11 +1,11 @@
 """A calibrator that sets each group right: offsets by level and by crossing, shrunk by how much groups differ."""
 
-from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.crossings import cell_codes, crossings
 from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
@@ -21,8 +21,6 @@ __all__ = ["GroupCalibrator"]
 
 #: A crossing is learned with as much information, sum of p (1 - p), as 20 rows of probability 1/2 have.
 LEAST_INFORMATION = 5.0
-#: Codes of crossings are numbers up to this.
-MOST_CODES = 2.0**62
 #: Whole numbers up to this are themselves in float32.
 MOST_CELLS = 2**24
 
@@ -113,7 +111,7 @@ class GroupCalibrator(Calibrator):
         self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=TemperatureScaling), record)
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
         codes = self.levels_.codes(record.groups)
-        self.crossings_: list[tuple[int, ...]] = self._crossings(codes)
+        self.crossings_: list[tuple[int, ...]] = crossings(self.levels_, codes, self.depth)
         cells = [
             CellCodes(name, code, LEAST_INFORMATION if len(columns) > 1 else 0.0, self.slopes and len(columns) == 1)
             for name, code, columns in zip(self._names(), self._codes(codes), self.crossings_, strict=True)
@@ -155,27 +153,8 @@ class GroupCalibrator(Calibrator):
     def _names(self):
         return [" x ".join(self.levels_.names[j] for j in columns) for columns in self.crossings_]
 
-    def _crossings(self, codes):
-        """The columns crossed in each family; a crossing that only repeats one of its parents (city x country) is left out."""
-        n_columns, found, cells = codes.shape[1], [], {}
-        for size in sorted({*range(1, min(self.depth, n_columns) + 1), n_columns}):
-            for columns in combinations(range(n_columns), size):
-                if np.prod([float(len(self.levels_.levels[j])) for j in columns]) > MOST_CODES:
-                    continue
-                cells[columns] = len(np.unique(self._crossed(codes, columns)))
-                if size == 1 or all(cells[columns] > cells.get(parent, 0) for parent in combinations(columns, size - 1)):
-                    found.append(columns)
-        return found
-
-    def _crossed(self, codes, columns):
-        """(n,) number of each row's cell, -1 where a level is unknown."""
-        out = np.zeros(len(codes), dtype=np.int64)
-        for j in columns:
-            out = out * len(self.levels_.levels[j]) + codes[:, j]
-        return np.where((codes[:, list(columns)] < 0).any(axis=1), -1, out)
-
     def _codes(self, codes):
-        return [self._crossed(codes, columns) for columns in self.crossings_]
+        return [cell_codes(self.levels_, codes, columns) for columns in self.crossings_]
 
     def _predict_proba(self, record):
         Q = self.calibrator_.predict_record(record)
@@ -205,7 +184,7 @@ class GroupCalibrator(Calibrator):
         return self.offsets_.express(base, cells)
 
     def _cell(self, codes, columns):
-        """``_crossed`` of one row, as an expression; -1 where a level is unknown, or no position of one."""
+        """``cell_codes`` of one row, as an expression; -1 where a level is unknown, or no position of one."""
         sizes = [len(self.levels_.levels[j]) for j in columns]
         if np.prod(np.array(sizes, dtype=np.float64)) > MOST_CELLS:
             raise InputError(

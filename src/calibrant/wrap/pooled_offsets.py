@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, shares_of
+from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, outcome_slopes, shares_of
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, join
@@ -106,13 +106,14 @@ class PooledOffsets(Saved):
         # The slope turns around each cell's own centre, so that slope and offset are learned apart. Of several classes it is one factor
         # of all logits, which each class's coefficient would be free to leave; so they have offsets alone.
         families += [Family(f.index, f.n_cells, (eta - f.of_rows(centres[j]))[:, 0]) for j in sloped for f in [families[j]]]
-        fitted, self.status_, after = fit_families(eta, hit, weight, families)
-        slopes = dict(zip(sloped, fitted[len(pairs) :], strict=True))
+        slopes = outcome_slopes(hit)
+        fitted, self.status_, after = fit_families(eta, slopes, weight, families)
+        turned = dict(zip(sloped, fitted[len(pairs) :], strict=True))
         self.families_: list[dict[str, Any]] = [
-            _summary(each, codes, np.bincount(index, weight, len(codes) + 1)[:-1], fitted[j], slopes.get(j), centres[j])
+            _summary(each, codes, np.bincount(index, weight, len(codes) + 1)[:-1], fitted[j], turned.get(j), centres[j])
             for j, (each, codes, index) in enumerate(pairs)
         ]
-        self._judge(eta, held_out_scores(after, hit, families, fitted), record)
+        self._judge(eta, held_out_scores(after, slopes, families, fitted), record)
         return self
 
     def _judge(self, before, after, record):
