@@ -56,6 +56,8 @@ def test_a_pipeline_names_our_classes_only(rows):
     np.testing.assert_array_equal(skops.loads(skops.dumps(model), trusted=names).predict_proba(X), model.predict_proba(X))
 
 
+# MLflow warns of type hints of its own when it is first imported.
+@pytest.mark.filterwarnings("ignore:.*Any type hint is inferred as AnyType:UserWarning")
 def test_mlflow_keeps_and_loads_both(tmp_path, rows):
     mlflow = pytest.importorskip("mlflow")
     pytest.importorskip("skops")
