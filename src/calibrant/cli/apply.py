@@ -1,6 +1,8 @@
 """``calibrant apply``: calibrate new predictions."""
 
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -9,10 +11,12 @@ import numpy as np
 from calibrant._support.files import replacing
 from calibrant.cli.choosing import arranged, fitting, groups_used, saved
 from calibrant.cli.forecasts import ForecastFile, calibrated_columns
+from calibrant.cli.large import large_rows
 from calibrant.cli.options import FILE, column_options, force_option, output_option, refuse_existing
-from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.reading import column_order, read_source
 from calibrant.cli.rules import RULES, rule_columns
-from calibrant.cli.sources import KINDS
+from calibrant.cli.sources import KINDS, open_source, parts_of
+from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
@@ -40,6 +44,9 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     the names of its fit. A rule of `calibrant decide` changes nothing and adds
     `accept`, whether the answer is accepted.
 
+    A table of more than a million rows is read and written in parts. The output takes its place when all of it is there: an
+    interrupted run leaves nothing behind, and what was there before.
+
     \b
     Examples:
       calibrant apply model.calibrant new.npz -o calibrated.npz
@@ -50,12 +57,45 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
     """
     fitted = saved(calibrator, also=tuple(RULES))
     refuse_existing(output, force, calibrator, file)
-    data: Any = read_file(file, columns, labels=False, prefer=getattr(fitted, "inputs", None))
+    rule, count = isinstance(fitted, tuple(RULES)), large_rows(file)
+    calibrated = partial(_calibrated, fitted=fitted, columns=columns, levels=levels, suffix=suffix, output=output)
+    if count is None:
+        source = open_source(file)
+        made, renamed, rows = calibrated(source)
+        with replacing(output, overwrite=force) as temporary:
+            source.write(temporary, made, renamed)
+    else:
+        say(f"{file} has {count:,} rows: it is read and written in parts.", err=True)
+        with replacing(output, overwrite=force) as temporary, progress("rows", count, amounts=True) as step:
+            rows = _in_parts(file, temporary, calibrated, step)
+    say(f"{rows:,} rows {'decided' if rule else 'calibrated'}: {output}")
+
+
+def _in_parts(file, temporary, calibrated, step):
+    """Write the file part by part; the number of its rows."""
+    rows = 0
+    with ExitStack() as stack:
+        append = None
+        for source in parts_of(file):
+            try:
+                made, renamed, n = calibrated(source)
+            except InputError as error:
+                raise InputError(f"{error} (rows are counted from row {rows:,})" if rows else str(error)) from None
+            append = append or stack.enter_context(source.appending(temporary))
+            append(source, made, renamed)
+            rows += n
+            step(n)
+    return rows
+
+
+def _calibrated(source, fitted, columns, levels, suffix, output):
+    """(columns by name, which of the source's names they replace, number of rows)."""
+    data: Any = read_source(source, columns, labels=False, prefer=getattr(fitted, "inputs", None))
     rule = isinstance(fitted, tuple(RULES))
     if not rule:
         fitting(fitted, data)
-    if KINDS.get(output.suffix.lower()) is not type(data.source):
-        raise click.UsageError(f"the output must be a .{data.source.kind} file, as FILE is; got {output.name}.")
+    if KINDS.get(output.suffix.lower()) is not type(source):
+        raise click.UsageError(f"the output must be a .{source.kind} file, as FILE is; got {output.name}.")
     if rule:
         made, renamed, replaced, count = rule_columns(fitted, data), {}, [], len(data.values)
     elif isinstance(data, ForecastFile):
@@ -67,10 +107,7 @@ def apply(calibrator: Any, file: Any, output: Any, levels: Any, suffix: str, col
         groups = None if data.inputs == "score" else groups_used(fitted, data)
         made, renamed, count = _of_risk(data, fitted, columns.inputs, groups) if one else _of_classes(data, fitted, groups)
         replaced = data.names
-    made, renamed = _added(made, renamed, replaced, data.source, suffix)
-    with replacing(output, overwrite=force) as temporary:
-        data.source.write(temporary, made, renamed)
-    say(f"{count:,} rows {'decided' if rule else 'calibrated'}: {output}")
+    return *_added(made, renamed, replaced, source, suffix), count
 
 
 def _added(made, renamed, replaced, source, suffix):

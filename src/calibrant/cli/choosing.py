@@ -160,16 +160,22 @@ def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> t
 
 
 def reported(
-    data: Any, calibrator: Any, *, test: Any = None, n_bins: int | None = None,
+    data: Any, calibrator: Any, *, test: Any = None, n_bins: int | None = None, said_of_test: str | None = None,
     **options: Any,
 ) -> "Report":  # fmt: skip
     """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
+    said = [word for word in (data.source.said, said_of_test) if word]
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
     if options.get("groups") is None and is_fitted(calibrator):
         options["groups"] = groups_used(calibrator, data)
     if data.task == "regression":
-        return calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
-    return calibrant.report(data.labels, **arranged(data, calibrator), **options)
+        found = calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
+    else:
+        found = calibrant.report(data.labels, **arranged(data, calibrator), **options)
+    if not said:
+        return found
+    made = found.to_dict()
+    return calibrant.Report({**made, "data": {**made["data"], "read": " ".join(said)}, "cautions": [*made["cautions"], *said]})
 
 
 def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:

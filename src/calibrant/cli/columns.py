@@ -12,7 +12,7 @@ from calibrant.labels import is_number
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
-    from calibrant.cli.sources import CsvSource, ParquetSource
+    from calibrant.cli.table_sources import CsvSource, ParquetSource
 
 __all__ = ["as_floats", "find", "same_kind"]
 

@@ -1,10 +1,10 @@
-"""The text of a CSV file: its encoding, and its rows as they are."""
+"""The text of a CSV file: its encoding, and its rows as they are, all at once or so many at a time."""
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ import numpy as np
 
 from calibrant.errors import InputError
 
-__all__ = ["decoded", "rows_of", "typed"]
+__all__ = ["decoded", "encoding_of", "rows_in", "rows_of", "typed"]
 
 #: A number as people write one; 007 and 1_000 are names.
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
+#: Characters of one value, where the rows are read a few at a time.
+LONGEST_VALUE = 2**24
 #: The longer marks first, as UTF-32 begins like UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF8, "utf-8-sig"),
@@ -26,7 +28,7 @@ MARKS = (
 
 def decoded(data: bytes, path: Path) -> tuple[str, str]:
     """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others are refused, as guessing would misread."""
-    encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
+    encoding = encoding_of(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -41,6 +43,11 @@ def decoded(data: bytes, path: Path) -> tuple[str, str]:
         seen, name = _seen(data)
         raise InputError(f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with iconv -f {name} -t UTF-8.")
     return text, encoding
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that the mark at the start of these bytes says; UTF-8 without one."""
+    return next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
 
 
 def typed(texts: Iterable[str]) -> np.ndarray:
@@ -72,10 +79,17 @@ def _seen(data):
 
 def rows_of(text: str, path: Path) -> Any:
     """(names of the columns, rows) of CSV text, each row as long as there are names; empty lines are left out."""
-    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    return next(rows_in(io.StringIO(text, newline=""), path, None, len(text)))
+
+
+def rows_in(
+    lines: Iterable[str], path: Path, cells: int | None, longest: int = LONGEST_VALUE
+) -> Iterator[tuple[list[str], list[list[str]]]]:  # fmt: skip
+    """The same of lines of text, so many rows at a time as have about ``cells`` values (None: all)."""
+    limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
     # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.
-    reader, whole = csv.reader(io.StringIO(text, newline=""), strict=True), 0
-    header, rows = None, []
+    reader, whole = csv.reader(lines, strict=True), 0
+    header, rows, given = None, [], False
     try:
         for row in reader:
             whole = reader.line_num
@@ -84,13 +98,17 @@ def rows_of(text: str, path: Path) -> Any:
             elif row:
                 _check_length(row, header, path, whole)
                 rows.append(row)
+                if cells is not None and len(rows) * len(header) >= cells:
+                    yield header, rows
+                    rows, given = [], True
     except csv.Error as error:
         raise InputError(f"{path} is no CSV after line {whole} ({error}); close and double the quotes inside values there.") from None
     finally:
         csv.field_size_limit(limit)
-    if not rows:
+    if header is not None and rows:
+        yield header, rows
+    elif not given:
         raise InputError(f"{path} must have a line of column names and at least one row; it has {whole} lines.")
-    return header, rows
 
 
 def _check_length(row, header, path, line):

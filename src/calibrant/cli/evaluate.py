@@ -9,8 +9,9 @@ import calibrant
 from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
 from calibrant.cli.evaluate_tables import Tables, evaluate_tables, table_options
 from calibrant.cli.event import viewed
+from calibrant.cli.large_report import large_report, read_any
 from calibrant.cli.options import FILE, bins_option, cluster_option, column_options
-from calibrant.cli.reading import column_of, read_file
+from calibrant.cli.reading import column_of
 from calibrant.cli.tables import print_summary
 from calibrant.cli.wording import shown
 
@@ -42,7 +43,7 @@ def evaluate(
 
     With --calibrator or --method: before and after calibration, and the change (paired).
     A pattern of Parquet files, a folder, or any option marked "Tables" counts out of core, by slice, in bounded memory; CSV files
-    are counted by slice too, whole in memory.
+    are counted by slice too, whole in memory. A table of more than a million rows is read in parts by itself.
 
     \b
     Examples:
@@ -69,13 +70,19 @@ def evaluate(
 
 
 def _evaluate_file(file, method, target, calibrator, columns, bins, cluster, as_json):
-    loaded = saved(calibrator, method)
-    data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    fitted, data = of_scores(data, method, loaded) or (chosen(method, loaded, data, default=calibrant.Identity, target=target), data)
-    options = {"target": viewed(data, target, fitted), "n_bins": bins, "title": shown(data.path.name), "cluster": column_of(data, cluster)}
-    with fold_progress(fitted) as step:
-        found = reported(data, fitted, progress=step, **options)
-        summary = found.to_dict()
+    loaded, found = saved(calibrator, method), None
+    if cluster is None:
+        asked = {"default": calibrant.Identity, "target": target, "n_bins": bins, "title": shown(file.name)}
+        found = large_report(file, columns, method, loaded, **asked)
+    if found is None:
+        data = read_any(file, columns, cluster=cluster, prefer=getattr(loaded, "inputs", None))
+        fitted, data = of_scores(data, method, loaded) or (chosen(method, loaded, data, default=calibrant.Identity, target=target), data)
+        options = {
+            "target": viewed(data, target, fitted), "n_bins": bins, "title": shown(data.path.name), "cluster": column_of(data, cluster)
+        }  # fmt: skip
+        with fold_progress(fitted) as step:
+            found = reported(data, fitted, progress=step, **options)
+    summary = found.to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:

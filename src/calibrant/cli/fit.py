@@ -8,8 +8,9 @@ import click
 
 from calibrant.cli.choosing import chosen, method_option
 from calibrant.cli.event import QUESTIONS, viewed
+from calibrant.cli.large_report import large_fit, read_any
 from calibrant.cli.options import FILE, Columns, column_options, force_option, groups_option, output_option, refuse_existing
-from calibrant.cli.reading import columns_of, read_file
+from calibrant.cli.reading import columns_of
 from calibrant.cli.scores import fit_scores
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
@@ -32,6 +33,8 @@ def fit(file: Path, output: Path, method: str | None, target: Any, groups: str |
     """Fit a calibrator on FILE and save it.
 
     FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
+    A table of more than a million rows is read in parts: a map of two classes is fitted on all rows, merged in narrow cells of the
+    risk, any other calibrator on a seeded sample of rows.
 
     \b
     Examples:
@@ -45,19 +48,24 @@ def fit(file: Path, output: Path, method: str | None, target: Any, groups: str |
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
     refuse_existing(output, force, file)
-    data: Any = read_file(file, columns)
+    made = None if groups else large_fit(file, columns, method, target, _check_target)
+    fitted, said = made or _fitted(file, columns, method, target, groups)
+    fitted.save(output, overwrite=force)
+    status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
+    say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+
+
+def _fitted(file, columns, method, target, groups):
+    """(the calibrator fitted on rows in memory, words on what)."""
+    data: Any = read_any(file, columns)
     _check_target(target, method, data)
     with working("fitting"):
         if getattr(data, "inputs", None) == "score":
             if groups is not None:
                 raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
-            fitted, said = fit_scores(data, method), f"{len(data.values):,} scores"
-        else:
-            of_rows = None if groups is None else columns_of(data, groups)
-            fitted, said = FITS[data.task](_taking(chosen(method, None, data, target=target, groups=groups), groups), data, of_rows)
-    fitted.save(output, overwrite=force)
-    status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
-    say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+            return fit_scores(data, method), f"{len(data.values):,} scores"
+        of_rows = None if groups is None else columns_of(data, groups)
+        return FITS[data.task](_taking(chosen(method, None, data, target=target, groups=groups), groups), data, of_rows)
 
 
 def _taking(calibrator, groups):

@@ -17,7 +17,7 @@ from calibrant.cli.wording import few
 from calibrant.errors import InputError
 from calibrant.labels import places
 
-__all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "read_file", "read_source"]
+__all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "key_of", "read_file", "read_source"]
 
 ARRAYS: dict[Any, Any] = {
     "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
@@ -135,9 +135,9 @@ def _from_arrays(source, columns, prefer):
     if columns.risk is None and columns.probabilities is None and (columns.logits is not None or prefer == "logit"):
         wanted.reverse()
     for inputs, what, name in wanted:
-        key = _key(source, name, what)
+        key = key_of(source, name, what)
         if key is not None:
-            classes = _key(source, None, "classes")
+            classes = key_of(source, None, "classes")
             return [key], source.content[key], inputs, None if classes is None else source.content[classes].tolist()
     raise InputError(
         f"{source.path} must hold an array named probabilities or logits; it holds {', '.join(source.content)}; "
@@ -145,7 +145,8 @@ def _from_arrays(source, columns, prefer):
     )
 
 
-def _key(source, name, what):
+def key_of(source: Any, name: str | None, what: str) -> str | None:
+    """The name of the array or column of a kind of ``ARRAYS``: as given, or the usual one that is there, if any."""
     if name is not None:
         if name not in source.content:
             raise InputError(f"{source.path} holds no {name!r}; it holds {', '.join(source.content)}.")
@@ -172,7 +173,7 @@ def _labels(source, columns, path):
 def _optional(source, name, what):
     if source.kind == "npy":
         return None if name is None else sources.open_source(Path(name)).content["values"]
-    key = _key(source, name, what)
+    key = key_of(source, name, what)
     return None if key is None else source.column(key)
 
 

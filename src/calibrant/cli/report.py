@@ -10,8 +10,9 @@ import click
 from calibrant.cli.choosing import chosen, fold_progress, method_options, of_scores, reported, saved
 from calibrant.cli.event import viewed
 from calibrant.cli.gate import FAILED, Gate, GateType
+from calibrant.cli.large_report import large_report, read_any
 from calibrant.cli.options import FILE, Columns, bins_option, cluster_option, column_options, force_option, output_option, refuse_existing
-from calibrant.cli.reading import column_of, column_order, columns_of, read_file
+from calibrant.cli.reading import column_of, column_order, columns_of
 from calibrant.cli.wording import say, shown
 from calibrant.forecasts.normal import require_order
 
@@ -42,7 +43,8 @@ def report(
 ) -> None:  # fmt: skip
     """Write one offline HTML page on FILE: verdict, before and after, figures, where it is still wrong.
 
-    "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given.
+    "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is given. A table of more than a million rows is read in
+    parts, and the page says what is then of a sample.
 
     \b
     Examples:
@@ -60,9 +62,29 @@ def report(
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
     refuse_existing(output, force, file, test, calibrator)
-    data = read_file(file, columns, prefer=getattr(loaded, "inputs", None))
-    held_out = None if test is None else read_file(test, replace(columns, task=data.task), prefer=getattr(data, "inputs", None))
-    measured = data if held_out is None else held_out
+    found = None
+    if not any((test, time, groups, features, cluster)):
+        asked = {"target": target, "n_bins": bins, "title": shown(title or file.name)}
+        found = large_report(file, columns, method, loaded, **asked)
+    if found is None:
+        found = _reported(file, test, columns, method, loaded, target, time, groups, features, cluster, title, bins)
+    found.save(output, overwrite=force)
+    summary = found.to_dict()
+    say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
+    reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
+    if reasons:
+        say(f"Failed: {'; '.join(reasons)}", err=True)
+        ctx.exit(FAILED)
+
+
+def _reported(file, test, columns, method, loaded, target, time, groups, features, cluster, title, bins):
+    """The report on rows in memory."""
+    own = None if test is not None else cluster
+    data = read_any(file, columns, cluster=own, prefer=getattr(loaded, "inputs", None))
+    held_out = None
+    if test is not None:
+        held_out = read_any(test, replace(columns, task=data.task), cluster=cluster, prefer=getattr(data, "inputs", None))
+    measured, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(measured, time),
         "features": None if features is None else columns_of(measured, features),
@@ -78,14 +100,8 @@ def report(
     options["groups"] = None if groups is None else columns_of(data if by_groups else measured, groups)
     options["target"] = viewed(data, target, fitted)
     with fold_progress(fitted) as step:
-        found = reported(data, fitted, test=_test(held_out, data, groups if by_groups else None), n_bins=bins, progress=step, **options)
-    found.save(output, overwrite=force)
-    summary = found.to_dict()
-    say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
-    reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
-    if reasons:
-        say(f"Failed: {'; '.join(reasons)}", err=True)
-        ctx.exit(FAILED)
+        test = _test(held_out, data, groups if by_groups else None)
+        return reported(data, fitted, test=test, said_of_test=said, n_bins=bins, progress=step, **options)
 
 
 def _test(test, data, groups):

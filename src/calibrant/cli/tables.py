@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr
+from threading import Timer
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +16,9 @@ from calibrant.cli.wording import shown
 from calibrant.reporting.rounded import rounded
 
 __all__ = ["as_text", "console", "own_words", "print_summary", "progress", "with_interval", "working"]
+
+#: Seconds of work that need no bar.
+SHORT = 2.0
 
 
 def console() -> Any:
@@ -92,13 +96,22 @@ def _meaning(row, method):
 
 
 @contextmanager
-def progress(words: str, total: int) -> Iterator[Any]:
-    """A bar on standard error while long work runs, gone when it ends; yields what to call after each step."""
+def progress(words: str, total: int, amounts: bool = False) -> Iterator[Any]:
+    """A bar on standard error while work of more than two seconds runs, gone when it ends; yields what to call after each step.
+
+    With ``amounts`` it is called with how much of the total was done.
+    """
     error = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=error, transient=True, disable=not error.is_terminal) as bar:
-        task = bar.add_task(words, total=total)
-        yield lambda *_: bar.advance(task)
+        task = bar.add_task(words, total=total, visible=False)
+        shows = Timer(SHORT, lambda: bar.update(task, visible=True))
+        shows.daemon = True
+        shows.start()
+        try:
+            yield lambda done=1, *_: bar.advance(task, done if amounts else 1)
+        finally:
+            shows.cancel()
 
 
 def working(words: str) -> Any:

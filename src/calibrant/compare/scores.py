@@ -10,7 +10,7 @@ from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.metrics.paired import meaning, paired_difference
 
-__all__ = ["Change", "Estimate", "Measure", "Score", "as_it_is", "score_table"]
+__all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "score_table"]
 
 LEAST_RESAMPLES = 2
 NOT_RESAMPLED = "not resampled"
@@ -107,7 +107,7 @@ def _score(measure, before, after, level, random_state):
         try:
             then = _estimate(measure, after, level, random_state)
             paired = metric.paired and n > 0
-            change = _paired(metric, before, after, level, n, random_state) if paired else _apart(first, then, metric.direction)
+            change = _paired(metric, before, after, level, n, random_state) if paired else apart(first, then, metric.direction)
             return Score(*facts, first, then, change)
         except InputError as error:
             # Conformal intervals have no density, and conformal quantiles no levels but their own.
@@ -125,7 +125,7 @@ def _estimate(measure, record, level, random_state):
     return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
 
 
-def _apart(first, then, direction):
+def apart(first: Estimate, then: Estimate, direction: str) -> Change:
     """Where no paired interval covers, as of calibration errors: what the two intervals leave to the difference, which is wide."""
     value = then.value - first.value
     if first.low is None or then.low is None:

@@ -10,6 +10,7 @@ import numpy as np
 from calibrant.errors import InputError
 from calibrant.frames.coding import EVERY, encode, floor
 from calibrant.frames.event_labels import event_places
+from calibrant.predictions import Inputs
 
 __all__ = ["Layout", "coded", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
 
@@ -19,7 +20,8 @@ class Layout:
     """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score, or
     mean and std.
 
-    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a class) or "forecast".
+    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a class) or "forecast"; ``inputs`` says
+    whether the values are probabilities or logits.
     """
 
     mode: str
@@ -32,6 +34,7 @@ class Layout:
     time: str | None = None
     every: str = "day"
     event: Any = None
+    inputs: Inputs = "probability"
 
     @property
     def needed(self) -> list[str]:

@@ -157,10 +157,14 @@ def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None
     values = layout.probabilities(batch)
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
         raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
-    names = layout.classes or tuple(range(values.shape[1]))
     values_seen, codes = coded(batch, layout.label)
-    label = _positions(values_seen, codes, names, layout.mode == "second")
-    return read(values, label, sample_weight=weight, check_values=False), names
+    if layout.mode == "event":
+        names: tuple[Any, ...] = (0, 1)
+        label = _happened(values_seen, codes, layout.event).astype(np.intp)
+    else:
+        names = layout.classes or tuple(range(values.shape[1]))
+        label = _positions(values_seen, codes, names, layout.mode == "second")
+    return read(values, label, inputs=layout.inputs, sample_weight=weight, check_values=False), names
 
 
 def _keep_freed_memory():

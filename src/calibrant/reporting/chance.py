@@ -40,7 +40,7 @@ def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, leve
     those of a cluster fall together as often as they were seen to.
     "High" is the ``level`` quantile.
     """
-    record, sums, total = seen.rows, seen.counts.bins[n_bins], seen.counts.total[0]
+    record, sums, total = seen.drawn, seen.counts.bins[n_bins], seen.counts.total[0]
     confidence, weight = record.confidence, record.weights
     index = bins.equal_width_index(confidence, n_bins, record.resolution)
     observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)

@@ -27,7 +27,7 @@ from calibrant.reporting.states import Seen
 from calibrant.reporting.task import Task
 from calibrant.reporting.verdict import verdict
 
-__all__ = ["CLASSIFICATION", "KEYS", "affordable", "few_resamples"]
+__all__ = ["CLASSIFICATION", "KEYS", "SCORES", "affordable", "few_resamples"]
 
 SCORES = (metrics.accuracy, metrics.log_loss, metrics.brier_score)
 ERRORS = (metrics.expected_calibration_error, metrics.classwise_calibration_error, metrics.positive_class_calibration_error)

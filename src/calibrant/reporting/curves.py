@@ -106,8 +106,8 @@ def _in_width(sums, level, rows, score, hit):
 def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
     """The isotonic curve at up to 120 confidences, with its band, which is drawn from the rows."""
     score, (n, right, _) = seen.counts.confidence.values, seen.counts.confidence.sums.T
-    draws = int(np.clip(DRAWS / len(seen.rows), 20, 100))
-    rows, shown = seen.rows, thin(len(score), POINTS)
+    rows, shown = seen.drawn, thin(len(score), POINTS)
+    draws = int(np.clip(DRAWS / len(rows), 20, 100))
     draw = hit_drawer(rows.confidence, rows.correct, rows.weights, rows.cluster)
     band = isotonic_band(rows.confidence, rows.weights, draw, level, draws, random_state, shown)
     return IsotonicCurve(score[shown], n[shown], isotonic_fit(right / n, n)[shown], *band)

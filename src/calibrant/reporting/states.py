@@ -104,7 +104,8 @@ class Seen:
     """All that is read: the counts, the classes with the worst first, the bins cut, and the sums of the second pass.
 
     ``mass`` has by number of bins the bins and their sums, as ``Counts.bins`` has; ``region_sums`` are as ``Counts.predicted``, and
-    ``class_sums`` has (10, 3) for each class drawn. ``rows`` is the record, for what does not add up.
+    ``class_sums`` has (10, 3) for each class drawn. ``rows`` is the record, for what does not add up;
+    of a table too large for memory (``sampled``) it is a sample of them.
     """
 
     rows: Any
@@ -114,6 +115,12 @@ class Seen:
     mass: dict[int, tuple[Cut, np.ndarray]]
     region_sums: np.ndarray
     class_sums: np.ndarray
+    sampled: bool = False
+
+    @property
+    def drawn(self) -> Any:
+        """What chance is drawn on: the rows; where these are a sample, all rows as the counts have merged them."""
+        return self.counts.pairs if self.sampled else self.rows
 
     @classmethod
     def of(cls, parts: Sequence[Predictions], n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from calibrant.arrays import require_pairs
 from calibrant.audits.levels import columns_of
 from calibrant.compare.alternatives import against_chosen, alternatives, best
-from calibrant.compare.before_after import compare, final
+from calibrant.compare.before_after import Compared, compare, final
 from calibrant.compare.choice import choice
 from calibrant.compare.given import of_forecasts, resolve, several
-from calibrant.compare.scores import score_table
+from calibrant.compare.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
@@ -27,9 +27,9 @@ from calibrant.reporting.question import question
 from calibrant.reporting.regions import by_feature, by_group, worth_of
 from calibrant.reporting.regression.task import REGRESSION
 from calibrant.reporting.summary import Method, Part, Summary
-from calibrant.reporting.task import Asked, Decisions
+from calibrant.reporting.task import Asked, Decisions, Task
 
-__all__ = ["summarise"]
+__all__ = ["part_of", "summarise", "summary_of"]
 
 #: Of a feature that is a number.
 PARTS = 5
@@ -136,17 +136,26 @@ def summarise(
     )  # fmt: skip
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
+    return summary_of(task, compared, record, names, target, asked, n_resamples, str(title))
+
+
+def summary_of(
+    task: Task, compared: dict[str, Compared], record: Any, names: Sequence[Any], target: Any, asked: Asked, n_resamples: int, title: str,
+    used: Any = None,
+) -> Summary:  # fmt: skip
+    """The summary of rows compared before and after; ``used`` is the calibrator to use, where it is not to be fitted on the record."""
+    level, event = asked.level, {}
     if target not in (None, "answer", "classes"):
         task, compared = EVENT, {name: one.seen_as(lambda whole: whole.as_pair(target)) for name, one in compared.items()}
         event = {"event": str(record.classes[record.position(target)])}
     chosen, tables = _measured(task, compared, asked, n_resamples)
-    found, used = compared[chosen], final(compared[chosen], record)
+    found, used = compared[chosen], final(compared[chosen], record) if used is None else used
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
-    parts = [_part(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
+    parts = [part_of(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
     data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
-        task.name, target if found.whole is None else "event", str(title), level, data, method,
+        task.name, target if found.whole is None else "event", title, level, data, method,
         task.overall({part.name: part.verdict for part in parts}),
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
@@ -204,8 +213,11 @@ def _measured(task, compared, asked, n_resamples):
     return chosen, tables if enough else {**tables, chosen: table(compared[chosen], n_resamples)}
 
 
-def _part(task, found, scores, name, method, asked, used):
-    before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked))
+def part_of(
+    task: Task, found: Compared, scores: list[Score], name: str | None, method: str, asked: Asked, used: Any, seen: Compared | None = None
+) -> Part:
+    """All that is said of one output; ``seen`` is what is read of its rows, where it does not come from the records."""
+    before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked)) if seen is None else seen
     quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
     return Part(

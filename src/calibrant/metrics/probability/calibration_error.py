@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from calibrant._kernels import bins
-from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.bootstrap import resample_weights, resampled_sums
 from calibrant._kernels.debias import binned_errors, inverted_limits
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.metric import Interval, Metric
@@ -101,9 +101,17 @@ class BinnedCalibrationError(Metric):
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         totals = self._all_totals(record)
+        draws = self._draws(record, _affordable(n_resamples, totals), random_state)
+        return self._debiased(totals, draws, level, float(record.weights.sum()))
+
+    def interval_of_parts(self, parts: np.ndarray, *, level: float, n_resamples: int, random_state: int) -> Interval:
+        """The interval from the totals of random parts of the rows, (parts, sets, bins, 3), which are resampled in place of rows."""
+        totals, rng = parts.sum(axis=0), np.random.default_rng(random_state)
+        times = np.array([resample_weights(np.ones(len(parts)), rng) for _ in range(_affordable(n_resamples, totals))])
+        return self._debiased(totals, np.tensordot(times, parts, axes=1), level, float(totals[0, :, 0].sum()))
+
+    def _debiased(self, totals, draws, level, n):
         self._warn_where_limits_fail()
-        n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
-        draws, n = self._draws(record, n_resamples, random_state), float(record.weights.sum())
         value, low, high = inverted_limits(totals, draws, self.norm, level, n=n)
         return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
 
@@ -115,3 +123,7 @@ class BinnedCalibrationError(Metric):
             )
         elif self.norm not in (1, 2):
             warn(f"the interval of norm={self.norm:g} is approximate: its coverage was not simulated; use norm=1 or 2.")
+
+
+def _affordable(n_resamples, totals):
+    return max(min(n_resamples, int(2e7 / totals.size)), 100)

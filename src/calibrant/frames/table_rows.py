@@ -1,0 +1,74 @@
+"""The rows of Parquet files in their order, a batch at a time, as records of predictions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.threads import map_ahead
+from calibrant._support.extras import import_extra
+from calibrant.errors import InputError
+from calibrant.frames.batching import gathered, runs
+from calibrant.frames.columns import Layout, numbers
+from calibrant.frames.engines.choosing import choose, opened, reading
+from calibrant.frames.kernel import record_of
+from calibrant.frames.row_hash import row_hash
+from calibrant.predictions import Predictions
+
+__all__ = ["TableRows", "row_count"]
+
+
+def row_count(paths: Sequence[str]) -> int:
+    """Rows of Parquet files, as they say themselves."""
+    parquet = import_extra("pyarrow.parquet", "reading Parquet", "frames")
+    with reading(list(paths)):
+        return sum(parquet.read_metadata(path).num_rows for path in paths)
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Parquet files that are read again for each pass; ``seed`` is of the number that each row has from its place."""
+
+    paths: Sequence[str]
+    layout: Layout
+    engine: str = "auto"
+    seed: int = 0
+
+    def fold(self, work: Callable[[Predictions, np.ndarray], Any], progress: Callable[[int], Any] | None = None) -> Any:
+        """The sum of ``work(record, number of each row)`` over all batches, whose results have ``plus``; it runs on several threads."""
+        total = None
+        with reading(list(self.paths)):
+            for found, rows in map_ahead(lambda run: self._over(work, *run), self._runs()):
+                if found is not None:
+                    total = found if total is None else total.plus(found)
+                if progress is not None:
+                    progress(rows)
+        if total is None:
+            raise InputError(f"{self.paths[0]} has no rows to count; name files that have some.")
+        return total
+
+    def _runs(self) -> Iterator[tuple[int, list[Any]]]:
+        module, start = choose(list(self.paths), self.engine), 0
+        if module.CLUSTER:
+            raise InputError(f'engine must read files in order, as polars, duckdb and pyarrow do; got "{self.engine}".')
+        table = opened(list(self.paths), module)
+        for run in runs(gathered(module.batches(table, self.layout.needed, ordered=True))):
+            yield start, run
+            start += sum(batch.num_rows for batch in run)
+
+    def _over(self, work, start, run):
+        total, rows = None, 0
+        for batch in run:
+            found = self._one(work, start + rows, batch)
+            if found is not None:
+                total = found if total is None else total.plus(found)
+            rows += batch.num_rows
+        return total, rows
+
+    def _one(self, work, start, batch):
+        weight = None if self.layout.weight is None else numbers(batch, self.layout.weight)
+        if weight is not None and not weight.any():
+            return None
+        record, _ = record_of(self.layout, batch, weight)
+        return work(record, record.per_row(row_hash(start, batch.num_rows, self.seed)))

@@ -1,0 +1,133 @@
+"""What one pass over the rows of a table keeps of predictions of many classes: sums that add up over parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant._kernels.distinct import Distinct
+from calibrant._kernels.nested_cells import cell_count, cell_index
+from calibrant.predictions import Predictions
+from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, Counts
+
+__all__ = ["PARTS", "TableSums", "class_bins"]
+
+#: Random parts that the rows are dealt to: how much errors of classes differ among them says how sure that of the whole is.
+PARTS = 100
+
+
+def class_bins(n_bins: int) -> int:
+    """Bins of each class's probability, of which those of its curve and those of the calibration error are made."""
+    return lcm(CLASS_BINS, n_bins)
+
+
+@dataclass(frozen=True)
+class TableSums:
+    """Sums over rows, before or after calibration.
+
+    Attributes
+    ----------
+    classes : (K,)
+    n_bins : of the calibration errors
+    rows : int
+    cells : (C, 2, 2) weight and confidence, of wrong and right rows, by cell of the confidence
+    confusion : (K, K) weight by true and predicted class
+    said : (K,) confidence by predicted class
+    by_class : (PARTS, K, B, 3) weight, probability and hits of each class, by random part of the rows and bin of the probability
+    losses : {key of a mean: its totals}
+    resolution : of the confidences
+    """
+
+    classes: np.ndarray
+    n_bins: int
+    rows: int
+    cells: np.ndarray
+    confusion: np.ndarray
+    said: np.ndarray
+    by_class: np.ndarray
+    losses: dict[str, np.ndarray]
+    resolution: float
+
+    @classmethod
+    def of(cls, record: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]) -> tuple["TableSums", dict[str, np.ndarray]]:
+        """(the sums of a record, the losses of its rows by key); ``part`` (n,) is the random part of each row."""
+        found, start = [], 0
+        for block in record.blocks():
+            found.append(_block(block, part[start : start + len(block)], n_bins, means))
+            start += len(block)
+        whole = found[0][0]
+        for one, _ in found[1:]:
+            whole = whole.plus(one)
+        return whole, {metric.key: np.concatenate([losses[metric.key] for _, losses in found]) for metric in means}
+
+    def plus(self, other: "TableSums") -> "TableSums":
+        """Those of both; the arrays of the first are added to."""
+        for name in ("cells", "confusion", "said", "by_class"):
+            getattr(self, name).__iadd__(getattr(other, name))
+        losses = {key: total + other.losses[key] for key, total in self.losses.items()}
+        return TableSums(
+            self.classes, self.n_bins, self.rows + other.rows, self.cells, self.confusion, self.said, self.by_class, losses,
+            max(self.resolution, other.resolution),
+        )  # fmt: skip
+
+    def counts(self) -> Counts:
+        """What a report reads of them: exact, but that rows of one cell count as of their mean confidence where they are put in order."""
+        weight, score = self.cells.sum(axis=1).T
+        filled = weight > 0.0
+        (weight, score), right = (weight[filled], score[filled]), self.cells[filled, 1, 0]
+        mean = np.clip(score / weight, 0.0, 1.0)
+        bins = {
+            count: grouped_sums(equal_width_index(mean, count, self.resolution), count, [mean, right / weight], weight)
+            for count in sorted({*BIN_COUNTS, self.n_bins, 10})
+        }
+        predicted = np.column_stack([self.confusion.sum(axis=0), np.diag(self.confusion), self.said])
+        tenths = bins[10][:, 0]
+        return Counts(
+            self.classes, np.array([weight.sum(), right.sum(), score.sum()]), bins, tenths,
+            Distinct(mean, np.column_stack([weight, right, weight - right])), self.confusion.sum(axis=1), predicted, self.confusion,
+            self.resolution,
+        )  # fmt: skip
+
+    def of_class(self, k: int, count: int) -> np.ndarray:
+        """(count, 3) weight, probability and hits of a class in bins of equal width."""
+        return self.by_class[:, k].sum(axis=0).reshape(count, -1, 3).sum(axis=1)
+
+    def in_parts(self) -> np.ndarray:
+        """(PARTS, K, bins, 3) the same of all classes, in the bins of the calibration errors, by random part."""
+        parts, n_classes = self.by_class.shape[:2]
+        return self.by_class.reshape(parts, n_classes, self.n_bins, -1, 3).sum(axis=3)
+
+
+def _block(block: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]) -> tuple[TableSums, dict[str, np.ndarray]]:
+    score, right, weight, K = block.confidence, block.correct.astype(np.intp), block.weight, block.n_classes
+    labels: Any = block.labels
+    place = 2 * cell_index(score, n_bins, block.resolution) + right
+    cells = grouped_sums(place, 2 * cell_count(n_bins), [score], weight).reshape(-1, 2, 2)
+    confusion = np.bincount(labels * K + block.predicted, weight, K * K).reshape(K, K).astype(np.float64)
+    said = np.bincount(block.predicted, score if weight is None else weight * score, K)
+    columns = {metric.key: metric.columns_of(block) for metric in means}
+    n = float(len(block)) if weight is None else weight.sum()
+    losses = {key: np.array([n, *(c.sum() if weight is None else weight @ c for c in each)]) for key, each in columns.items()}
+    sums = TableSums(
+        block.classes, n_bins, len(block), cells, confusion, said, _by_class(block, part, class_bins(n_bins)), losses, block.resolution
+    )
+    return sums, {key: each[0] for key, each in columns.items()}
+
+
+def _by_class(block: Predictions, part: np.ndarray, n_bins: int) -> np.ndarray:
+    weight, K, n = block.weight, block.n_classes, PARTS * n_bins
+    columns = block.by_class / block.row_sums if block.kind == "probability" else block.probabilities.T
+    labels: Any = block.labels
+    out, start = np.empty((PARTS, K, n_bins, 3)), part * n_bins
+    index = np.empty((K, len(block)), dtype=np.intp)
+    for k, column in enumerate(columns):
+        index[k] = equal_width_index(column, n_bins, block.resolution)
+        place = start + index[k]
+        out[:, k, :, 0] = np.bincount(place, weight, n).reshape(PARTS, n_bins)
+        out[:, k, :, 1] = np.bincount(place, column if weight is None else weight * column, n).reshape(PARTS, n_bins)
+    own = (part * K + labels) * n_bins + index[labels, np.arange(len(block))]
+    out[..., 2] = np.bincount(own, weight, PARTS * K * n_bins).reshape(PARTS, K, n_bins)
+    return out
