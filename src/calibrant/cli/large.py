@@ -12,7 +12,7 @@ from calibrant.cli.options import STDIN, Columns
 from calibrant.cli.reading import read_source
 from calibrant.cli.sources import parts_of
 from calibrant.cli.wording import say
-from calibrant.errors import InputError
+from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.row_hash import row_hash
 from calibrant.frames.table_rows import row_count
 
@@ -32,7 +32,10 @@ def large_rows(path: Path) -> int | None:
         return None
     if not name.endswith(TEXT) and path.suffix.lower() == ".gz":
         return None
-    rows = _lines(path, limit) if name.endswith(TEXT) else row_count([str(path)])
+    try:
+        rows = _lines(path, limit) if name.endswith(TEXT) else row_count([path])
+    except (InputError, MissingDependencyError, OSError, EOFError, zlib.error):
+        return None  # it is damaged or cannot be read here, which is said when it is opened whole
     return rows if rows > limit else None
 
 

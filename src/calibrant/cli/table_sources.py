@@ -92,7 +92,7 @@ class ParquetSource(Source):
     def parts(cls, path: Path) -> Iterator[Any]:
         """Sources of some rows each."""
         pyarrow, parquet = (import_extra(name, "reading parquet", "cli") for name in ("pyarrow", "pyarrow.parquet"))
-        with reading_file(path, "a parquet file", "write it again"), parquet.ParquetFile(path) as file:
+        with reading_file(path, "a parquet file", "write it again"), open(path, "rb") as opened, parquet.ParquetFile(opened) as file:
             names = distinct(file.schema_arrow.names, path)
             rows = max(1, min(PART_ROWS, PART_CELLS // max(len(names), 1)))
             for batch in file.iter_batches(batch_size=rows):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,15 @@ from calibrant.predictions import Predictions
 __all__ = ["TableRows", "row_count"]
 
 
-def row_count(paths: Sequence[str]) -> int:
+def row_count(paths: Sequence[str | Path]) -> int:
     """Rows of Parquet files, as they say themselves."""
     parquet = import_extra("pyarrow.parquet", "reading Parquet", "frames")
-    with reading(list(paths)):
-        return sum(parquet.read_metadata(path).num_rows for path in paths)
+    rows = 0
+    for path in paths:
+        # Opened here, as its name may be of bytes that are no text.
+        with reading([path]), open(path, "rb") as file:
+            rows += parquet.read_metadata(file).num_rows
+    return rows
 
 
 @dataclass(frozen=True)

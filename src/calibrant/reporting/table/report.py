@@ -103,7 +103,7 @@ class TableReport:
 
     @property
     def _asked(self):
-        return Asked(None, None, None, self.n_bins, self.level, self.n_resamples, self.random_state, Decisions())
+        return Asked(None, None, None, None, self.n_bins, self.level, self.n_resamples, self.random_state, Decisions())
 
     def _first(self):
         """The pass over the rows as they are."""
@@ -186,12 +186,12 @@ class TableReport:
     def _told(self, made: Summary, first: Pass, fits: TableFits | None, said: str) -> Summary:
         """With the true numbers of rows, and what was done otherwise than in memory."""
         weighted = first.sample.record.weight is not None
-        counts = made.parts[0].quality.n
+        quality: Any = made.parts[0].quality
         how = f"; {shown_name(fits.calibrator)} was fitted on {self._fitted_on(first)}" if fits and fits.evaluation == "out-of-fold" else ""
         word = f"The table was read in parts, as it is large: {said}{how}. Copies among the rows were not looked for."
         if fits is not None and fits.evaluation == "held-out":
             word += " Nor was whether the calibrator was fitted on these very rows: then the numbers after calibration are too good."
-        data = {**made.data, "n": counts, "rows": first.sums.rows, "weighted": weighted, "read": word}
+        data = {**made.data, "n": quality.n, "rows": first.sums.rows, "weighted": weighted, "read": word}
         return replace(made, data=data, cautions=[*made.cautions, word])
 
 
