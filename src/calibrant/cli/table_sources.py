@@ -133,12 +133,15 @@ class JsonlSource(Source):
     kind = "jsonl"
 
     def _open(self, path, file):
-        return self._read(objects_of(decoded(file.read(), path)[0], path), path)
-
-    def _read(self, objects, path):
-        self.objects = objects
-        columns, self.ways = columns_of(objects, path)
+        self.objects = objects_of(decoded(file.read(), path)[0], path)
+        columns, self.ways = columns_of(self.objects, path)
         return columns
+
+    @classmethod
+    def of_objects(cls, objects: list[dict[str, Any]], path: Path) -> Any:
+        """A source of these objects."""
+        columns, ways = columns_of(objects, path)
+        return cls.holding(path, columns, objects=objects, ways=ways)
 
     @classmethod
     def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
@@ -146,9 +149,8 @@ class JsonlSource(Source):
         given = False
         while text := "".join(islice(lines, PART_ROWS)):
             if text.strip() or not given:
-                made = cls.holding(path, None)
-                made.content, given = made._read(objects_of(text, path), path), True
-                yield made
+                yield cls.of_objects(objects_of(text, path), path)
+                given = True
 
     def column(self, name):
         """As NumPy, values of several kinds as objects."""
@@ -161,9 +163,7 @@ class JsonlSource(Source):
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
         """One source of some rows of parts."""
-        made = cls.holding(path, None)
-        made.content = made._read([part.objects[i] for part, rows in parts for i in rows.tolist()], path)
-        return made
+        return cls.of_objects([part.objects[i] for part, rows in parts for i in rows.tolist()], path)
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:

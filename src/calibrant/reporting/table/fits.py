@@ -29,7 +29,7 @@ class TableFits:
         """Fitted on rows of a record, or on cells that stand for more, each with its fold."""
         if is_fitted(calibrator):
             return cls(calibrator, [calibrator] * FOLDS, calibrator, "held-out")
-        made = []
+        made: list[Any] = []
         for k in range(FOLDS):
             made.append(fit_clone(calibrator, record.take(fold != k)))
             if progress is not None:

@@ -98,14 +98,14 @@ class TableReport:
         return TableFits.last(self._calibrator, self._fit_rows(first)[0]), self._fitted_on(first)
 
     @cached_property
-    def _calibrator(self):
+    def _calibrator(self) -> Any:
         return resolve(self.calibrator)
 
     @property
-    def _asked(self):
+    def _asked(self) -> Asked:
         return Asked(None, None, None, None, self.n_bins, self.level, self.n_resamples, self.random_state, Decisions())
 
-    def _first(self):
+    def _first(self) -> Pass:
         """The pass over the rows as they are."""
         rate = rate_of(self.count, len(self.classes))
 
@@ -119,7 +119,7 @@ class TableReport:
         found = self.rows.fold(work, self.progress)
         return replace(found, sample=found.sample.named(class_array(self.classes, len(self.classes))))
 
-    def _fit_rows(self, first):
+    def _fit_rows(self, first: Pass) -> tuple[Predictions, np.ndarray]:
         """(record, fold of each row) that calibrators are fitted on."""
         if self._from_cells:
             record, fold = first.sums.record()
@@ -127,14 +127,14 @@ class TableReport:
         return first.sample.record, first.sample.fold
 
     @property
-    def _from_cells(self):
+    def _from_cells(self) -> bool:
         return len(self.classes) == 2 and isinstance(self._calibrator, OneVsRest)
 
-    def _fitted_on(self, first):
+    def _fitted_on(self, first: Pass) -> str:
         rows = f"{first.sums.rows:,} rows"
         return f"{rows} in cells" if self._from_cells else f"a seeded sample of {len(first.sample.record):,} of {rows}"
 
-    def _fits(self, first):
+    def _fits(self, first: Pass) -> TableFits | None:
         return None if isinstance(self._calibrator, Identity) else TableFits.of(self._calibrator, *self._fit_rows(first))
 
     def _of_two(self) -> Summary:
@@ -155,7 +155,8 @@ class TableReport:
         first, level = self._first(), self.level
         sample, fits = first.sample.record, self._fits(first)
         after, found, seen = None, Compared(sample, None, self._calibrator, "none"), seen_of(first.sums, sample, level)
-        seen, paired = Compared(seen, None, self._calibrator, "none"), {}
+        seen = Compared(seen, None, self._calibrator, "none")
+        paired: dict[str, np.ndarray] = {}
         if fits is not None:
             second = self.rows.fold(partial(self._calibrated, fits), self.progress)
             after, paired, own = second.sums, second.paired, fits.after(sample, first.sample.fold)
@@ -174,7 +175,7 @@ class TableReport:
         said = f"scores, calibration errors, curves and confusions are of all rows; what ranks takes rows of a cell for ties; {of_sample}"
         return self._told(made, first, fits, said)
 
-    def _calibrated(self, fits, record, number):
+    def _calibrated(self, fits: TableFits, record: Predictions, number: np.ndarray) -> Pass:
         """The second pass: sums of the rows after calibration, and of what it changed."""
         part = _part(number)
         _, before = TableSums.of(record, part, self.n_bins, SCORES)
@@ -195,6 +196,6 @@ class TableReport:
         return replace(made, data=data, cautions=[*made.cautions, word])
 
 
-def _part(number):
+def _part(number: np.ndarray) -> np.ndarray:
     """The random part of each row; folds are the rest of another division."""
     return (number // np.uint64(1 << 16) % np.uint64(PARTS)).astype(np.intp)

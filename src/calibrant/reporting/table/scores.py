@@ -1,6 +1,7 @@
 """The table of metrics of a table of rows: from totals, from random parts, or from rows merged by their confidence."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,10 @@ def table_scores(
     return [_score(one, before, after, pairs, paired, level, seed) for one in measures]
 
 
-def _score(measure, before, after, pairs, paired, level, seed):
+def _score(
+    measure: Measure, before: TableSums, after: TableSums | None, pairs: tuple[Predictions, Predictions | None],
+    paired: dict[str, np.ndarray], level: float, seed: int,
+) -> Score:  # fmt: skip
     metric = measure.metric
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
     first = _estimate(measure, before, pairs[0], level, seed)
@@ -32,8 +36,8 @@ def _score(measure, before, after, pairs, paired, level, seed):
     return Score(*facts, first, then, _change(metric, paired[key], level) if key in paired else apart(first, then, metric.direction))
 
 
-def _estimate(measure, sums, pairs, level, seed):
-    metric = measure.metric
+def _estimate(measure: Measure, sums: TableSums, pairs: Any, level: float, seed: int) -> Estimate:
+    metric: Any = measure.metric
     if isinstance(metric, MeanMetric):
         totals = sums.losses[metric.key]
         low, high = metric.limits(totals, level)
@@ -45,8 +49,8 @@ def _estimate(measure, sums, pairs, level, seed):
     return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
 
 
-def _change(metric, totals, level):
-    n, total, squares = totals
+def _change(metric: Any, totals: np.ndarray, level: float) -> Change:
+    n, total, squares = totals.tolist()
     mean = total / n
     variance = max(squares / n - mean * mean, 0.0) / max(n - 1.0, 1.0)
     low, high = PairedDifference(mean, "paired, analytic", mean, variance).limits(level)

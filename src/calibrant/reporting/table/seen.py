@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.distinct import Cut
 from calibrant.predictions import Predictions
 from calibrant.reporting.regions import REGIONS, class_table
 from calibrant.reporting.states import CLASS_BINS, DRAWN_CLASSES, Seen
@@ -16,7 +17,7 @@ def seen_of(sums: TableSums, sample: Predictions, level: float) -> Seen:
     counts = sums.counts()
     score, (weight, right, _) = counts.confidence.values, counts.confidence.sums.T
 
-    def summed(cut):
+    def summed(cut: Cut) -> np.ndarray:
         return grouped_sums(cut.part, len(cut), [score, right / weight], weight)
 
     table, regions, mass = class_table(counts, level), counts.confidence.cut(REGIONS), counts.confidence.cut(sums.n_bins)

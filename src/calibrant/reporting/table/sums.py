@@ -54,7 +54,8 @@ class TableSums:
     @classmethod
     def of(cls, record: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]) -> tuple["TableSums", dict[str, np.ndarray]]:
         """(the sums of a record, the losses of its rows by key); ``part`` (n,) is the random part of each row."""
-        found, start = [], 0
+        found: list[tuple[TableSums, dict[str, np.ndarray]]] = []
+        start = 0
         for block in record.blocks():
             found.append(_block(block, part[start : start + len(block)], n_bins, means))
             start += len(block)
