@@ -12,7 +12,7 @@ def options():
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.regression_arena", description="Calibrators of error bars against each other and against doing nothing."
     )
-    parser.add_argument("--part", choices=cases.PARTS, default="aside", help="UCI; the sets to choose by; those set aside (aside)")
+    parser.add_argument("--part", choices=cases.PARTS, default="new", help="which sets: see benchmarks/regression_arena/cases.py (new)")
     parser.add_argument("--seeds", type=int, help="permutations of the rows (5 of uci, else 1)")
     parser.add_argument("--data", nargs="+", metavar="SET", help="these sets only")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")

@@ -2,6 +2,7 @@
 
 import numpy as np
 from benchmarks.arena import table as numbers
+from benchmarks.regression_arena.cases import SIZES
 from benchmarks.regression_arena.table import MORE, SCORES, entered
 
 CHOOSER, SLOW = "AutoRegressionCalibrator", "netcal GP-Normal"
@@ -38,9 +39,10 @@ def _rates(part, score):
 def _harm(part):
     """Share of the runs more than 0.5 % worse than nothing in CRPS, by rows to calibrate on."""
     crps, i = part.value["crps"], part.methods.index(CHOOSER)
-    sizes = np.array([run.size or 0 for run in part.runs])
+    sizes = np.array([min(run.size or 0, SIZES[-1] + run.half) for run in part.runs])
     of = {size: numbers.share_worse(crps[[i]][:, sizes == size], crps[part.nothing][sizes == size])[0] for size in np.unique(sizes)}
-    by_size = ", ".join(f"{100 * share:.1f} % at {size:,} rows" for size, share in of.items() if size)
+    named = {size: f"{size:,} rows" if size <= SIZES[-1] else "half of all rows" for size in of}
+    by_size = ", ".join(f"{100 * share:.1f} % at {named[size]}" for size, share in of.items() if size)
     every = 100 * numbers.share_worse(crps[[i]], crps[part.nothing])[0]
     change = numbers.change(crps[i], crps[part.nothing], part.case)
     mean = 100.0 * (np.mean(crps[i] / crps[part.nothing]) - 1.0)

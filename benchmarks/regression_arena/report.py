@@ -5,12 +5,18 @@ from pathlib import Path
 import numpy as np
 from benchmarks.arena import report as classification
 from benchmarks.arena import table as numbers
-from benchmarks.regression_arena import automatic, exceptions
+from benchmarks.regression_arena import automatic, cases, exceptions
 from benchmarks.regression_arena.answers import LEVEL
 from benchmarks.regression_arena.calibrators import NOTHING, discovered
 from benchmarks.regression_arena.cases import SAYS_QUANTILES
 from benchmarks.regression_arena.table import MORE, SCORES, collect, entered, unfinished
 
+#: The parts that the page tells of in a few lines.
+OTHERS = {
+    "aside": 'The half set aside by the hash of its names ("aside"; judged when the choice was an average of nine, so no longer untouched)',
+    "uci": 'The five UCI sets, five models each, five seeds ("uci"; seen before)',
+    "simulated": 'Known formulas with noise of uneven size ("simulated")',
+}
 #: Not fixed methods: they choose among the others.
 CHOOSERS = ("AutoRegressionCalibrator",)
 NAMES = {"nll": "NLL", "crps": "CRPS", "interval_score": "interval score"}
@@ -45,8 +51,21 @@ def report(runs, folder, docs=None):
     if docs:
         from benchmarks.regression_arena.page import write
 
-        write(table, found, Path(docs), folder, few(everything, missing, folder), automatic.lines(table, folder, everything))
+        lines = automatic.lines(table, folder, everything)
+        write(table, found, Path(docs), folder, few(everything, missing, folder), lines, elsewhere(folder))
     return "\n".join(blocks)
+
+
+def elsewhere(folder):
+    """(title, what the automatic choice does) of each of the other parts that has results."""
+    said = []
+    for part, title in OTHERS.items():
+        everything = collect(cases.runs_of(part), folder, ence=False)
+        if everything.runs:
+            table = everything.take(methods=~unfinished(everything))
+            kinds = f"{len(table.runs)} runs, {int((~table.peer).sum())} of our methods, {int(table.peer.sum())} peers"
+            said.append((f"{title}: {kinds}.", automatic.lines(table, folder, everything)))
+    return said
 
 
 def sections(table):

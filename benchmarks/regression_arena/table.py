@@ -56,8 +56,8 @@ class Table:
         )
 
 
-def collect(runs, folder=RESULTS):
-    """The table of all results that are there; runs without "doing nothing" are left out."""
+def collect(runs, folder=RESULTS, ence=True):
+    """The table of all results that are there, without runs that lack "doing nothing"; without ``ence`` what takes longest is left out."""
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
     columns = (*SCORES, *MORE, "ence", "null", "covered", "width", "fit_s")
@@ -67,7 +67,7 @@ def collect(runs, folder=RESULTS):
     for j, run in enumerate(runs):
         for path in (Path(folder) / run.name).glob("[!.]*.npz"):
             i, one = methods.index(path.stem), results.load(folder, run.name, path.stem)
-            for column, number in measured(one).items():
+            for column, number in measured(one, ence).items():
                 value[column][i, j] = number
             peer[i] = str(one["source"]) != "calibrant"
             if not peer[i]:
@@ -78,11 +78,11 @@ def collect(runs, folder=RESULTS):
     return Table(methods, peer, runs, value, failed, problem, code)
 
 
-def measured(one):
+def measured(one, ence=True):
     """The columns of one result."""
     out = {name: one[name].mean(dtype=np.float64) for name in (*SCORES, *MORE, "covered", "width")}
     out |= {"ence": np.nan, "null": np.nan, "fit_s": float(one["fit_s"])}
-    if not np.isnan(one["std"]).any():
+    if ence and not np.isnan(one["std"]).any():
         ence, (y, mean, std) = metrics.expected_normalized_calibration_error, (one[key].astype(np.float64) for key in ("y", "mean", "std"))
         out |= {"ence": ence(y, mean, std), "null": ence.null(mean, std, n_draws=DRAWS).high}
     return out

@@ -158,6 +158,25 @@ def test_a_lone_row_is_not_run_through():
     assert said.std[0] > 8.0
 
 
+@pytest.mark.filterwarnings("ignore::calibrant.errors.FitWarning")
+@pytest.mark.parametrize("spread_by", ["std", "mean"])
+def test_outcomes_that_pile_up_on_one_number_do_not_ruin_the_rest(spread_by):
+    """A density has no bound there: the spread would shrink to nothing, and all other rows be far out."""
+
+    def draw(n, rng):
+        work = rng.uniform(size=n) < 0.6
+        y = np.where(work, rng.gamma(2.0, 0.6, n), 0.0)
+        error = np.where(work, 0.3, 0.06) * rng.normal(size=n) * rng.choice([1.0, 1.0, 1.0, 4.0], n)
+        std = np.where(work, 0.4, 0.05) * np.exp(0.5 * rng.normal(size=n)) / 3.0
+        return np.where(work, 0.8 * y - 0.1 + 0.2 * rng.normal(size=n), 0.0) + error, std, y
+
+    for seed in range(3):
+        mean, std, y = draw(500, np.random.default_rng(seed))
+        new, new_std, y_new = draw(1000, np.random.default_rng(100 + seed))
+        said = cb.DistributionRecalibration(spread_by=spread_by).fit(mean, y, std=std).predict(new, new_std)
+        assert crps(y_new, said) < crps(y_new, new, new_std)
+
+
 def test_rows_without_any_error_change_nothing_and_say_so():
     with pytest.warns(FitWarning, match="no error"):
         cal = cb.DistributionRecalibration().fit([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], std=[1.0, 2.0, 1.0])
