@@ -81,7 +81,8 @@ class DistributionRecalibration(RegressionCalibrator):
     Use it for the error bars of any model, from 20 rows up. Each function is the mean over some thirty Gaussian-process priors, no change
     and constants among them, each weighed by how probable it makes the data, so that few rows leave the forecast nearly as it was and
     many bend it as far as needed. Bias and spread are found by Fisher scoring, the smooth change of shape by Newton's method on a convex
-    problem. It assumes that bias depends on the mean and spread on the std: where they depend on something else, look for it there. It
+    problem. It assumes that bias depends on the mean and spread on the std (or the mean): where they depend on something else, look for it
+    there. The spread stays above a twentieth of the typical one, as outcomes that pile up on one number would shrink it to nothing. It
     promises no coverage: see :class:`ConformalIntervals`.
 
     References
