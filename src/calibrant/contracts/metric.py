@@ -146,9 +146,8 @@ class Metric:
 
     def resampled_of(self, record: TaskRecord, n_resamples: int, random_state: int) -> np.ndarray:
         """The value on bootstrap resamples of the rows, or the clusters, of a record of one output, (n_resamples,)."""
-        if record.cluster is not None:
-            return cluster_draws(self, record, n_resamples, random_state)
-        return self._resampled(record, n_resamples, random_state)
+        draws = self._resampled if record.cluster is None else partial(cluster_draws, self)
+        return draws(record, n_resamples, random_state)
 
     def moves_of(self, record: Any) -> np.ndarray | None:
         """How far each row of a record moves the value, (n,): the derivative by its weight, times the total weight; None if not known."""
@@ -209,8 +208,7 @@ class Metric:
                 # What has not been seen may widen it at either end.
                 others = percentile_limits(other_draws(record, self._revalued(record), n_resamples, random_state), level)
                 limits = min(limits[0], others[0]), max(limits[1], others[1])
-            method = "bootstrap"
-        return Interval.holding(value, limits, level, method, n)
+        return Interval.holding(value, limits, level, "bca" if method == "bca" else "bootstrap", n)
 
     def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         """The metric on bootstrap resamples of the rows, (n_resamples,); an interval and a comparison share them."""
@@ -221,7 +219,10 @@ class Metric:
 
     def _revalued(self, record: Any) -> Callable[..., float]:
         """The value as a function of other weights of these rows, and other ``labels``: what sorts the rows does so once."""
-        return lambda weight, **labels: float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
+        return partial(self._reweighted, record)
+
+    def _reweighted(self, record: Any, weight: np.ndarray, **labels: np.ndarray) -> float:
+        return float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
 
     def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
