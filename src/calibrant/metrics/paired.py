@@ -84,8 +84,8 @@ def paired_difference(
         return PairedDifference(value, "paired, analytic", *found)
     moves = [metric.moves_of(record) for record in (first, second)]
     if all(one is not None for one in moves):
-        _, *found = _mean(moves[1] - moves[0], first.weights, first.cluster)
-        return PairedDifference(value, "paired, analytic", value, *found)
+        _, variance, freedom = _mean(moves[1] - moves[0], first.weights, first.cluster)
+        return PairedDifference(value, "paired, analytic", value, variance, freedom)
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 
