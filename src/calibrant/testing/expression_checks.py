@@ -43,7 +43,7 @@ def _show_logit_formula(fresh, P, data):
     K = data.n_classes
     scale, shift = getattr(fresh, "scale_", None), getattr(fresh, "shift_", None)
     matrix = getattr(fresh, "matrix_", None) if scale is None else scale * np.eye(K)
-    if not isinstance(shift, np.ndarray) or np.shape(matrix) != (K, K):
+    if not (isinstance(shift, np.ndarray) and isinstance(matrix, np.ndarray) and matrix.shape == (K, K)):
         return
     logits = P if fresh.inputs == "logit" else np.log(P)
     z = np.log((1.0 - fresh.mixing_) * softmax(logits / fresh.temperature_, axis=1) + fresh.mixing_ / K)
