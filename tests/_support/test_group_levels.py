@@ -42,3 +42,18 @@ def test_tuples_are_rows_of_several_columns():
     assert levels.codes([("m", 1)]).tolist() == [[1, 0]]
     with pytest.raises(InputError, match="must have 2 columns"):
         levels.codes(["m"])
+
+
+def test_infinite_numbers_are_apart_and_edges_finite():
+    ends = np.array([-np.inf, -np.inf, 0.5, 1.5, np.inf, np.inf])
+    for whole in (True, False):
+        levels = GroupLevels(ends, np.ones(6), n_bins=6, whole=whole)
+        assert np.isfinite(levels.edges[0]).all()
+        assert levels.codes(ends).ravel().tolist() == [0, 0, 1, 2, 3, 3]
+    two = GroupLevels(np.array([-np.inf, np.inf]), np.ones(2), n_bins=2, whole=False)
+    assert two.codes(np.array([-np.inf, np.inf])).ravel().tolist() == [0, 1]
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(InputError, match="X must have a column or more"):
+        GroupLevels(np.zeros((4, 0)), np.ones(4), argument="X")

@@ -142,6 +142,11 @@ def test_forecasts_by_group_read_their_columns_too(tmp_path):
     assert result.exit_code == 0, result.output
     made = pd.read_csv(out)
     assert made.loc[300, "high_0.9"] > 2.0 * made.loc[0, "high_0.9"]
+    assert _run("fit", path, "--groups", "store", "--method", "forecast-multicalibration", "-o", model, "--force").exit_code == 0
+    result = _run("apply", model, path, "-o", out, "--force")
+    assert result.exit_code == 0, result.output
+    made = pd.read_csv(out)
+    assert made.loc[300, "std"] > 1.5 * made.loc[0, "std"]
 
 
 def test_what_is_refused(tables, tmp_path):

@@ -254,3 +254,20 @@ def test_further_metrics_that_are_no_sums_or_lack_probabilities_are_refused(logs
         cb.evaluate(logs, score="score", predicted="predicted", metrics=[metrics.brier_score])
     with pytest.raises(InputError, match="of classification"):
         cb.evaluate(logs, mean="score", std="score", metrics=[metrics.brier_score])
+
+
+def test_zeros_of_either_sign_are_one_slice_and_nan_is_a_missing_one():
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    p, region = rng.uniform(size=900), rng.choice([0.0, -0.0, 1.0, np.nan], 900)
+    label = (rng.uniform(size=900) < p).astype(int)
+    table = pa.table({"p": p, "label": label, "region": pa.array(region, from_pandas=False)})
+    batches = pa.Table.from_batches(table.to_batches(max_chunksize=200))
+    for source in (table, batches):
+        state = cb.evaluate(source, probabilities="p", by="region", target="event").state
+        counts = {group[0]: weight for group, weight in zip(state.groups, state.bins[..., 0].sum(axis=1), strict=False)}
+        assert counts == {0.0: (region == 0.0).sum(), 1.0: (region == 1.0).sum(), None: np.isnan(region).sum()}
+    missing = pa.table({"s": p[:4], "said": [0.0, -0.0, 1.0, 1.0], "label": pa.array([0.0, 1.0, np.nan, 1.0], from_pandas=False)})
+    with pytest.raises(InputError, match="'label' must have a value in every row; 1 are missing"):
+        cb.evaluate(missing, score="s", predicted="said")
+    assert cb.evaluate(missing.slice(0, 2), score="s", predicted="said").state.bins[..., 0].sum() == 2.0

@@ -91,3 +91,10 @@ def test_what_the_fit_was_given_is_asked_for():
         cal.predict(mean, std, X=X[:3])
     with pytest.raises(InputError, match="max_rounds must be a whole number"):
         ForecastMulticalibration(max_rounds=0).fit(mean, y, std=std)
+    with pytest.raises(InputError, match="learning_rate must be above 0"):
+        ForecastMulticalibration(learning_rate="fast").fit(mean, y, std=std)
+    assert (cal.tags.uses_features, cal.tags.uses_groups) == (True, False)
+    two = np.column_stack([mean, mean])
+    cal.fit(two, np.column_stack([y, y]), std=np.ones_like(two), groups=X[:, 0] > 0.0)
+    assert (cal.tags.uses_features, cal.tags.uses_groups) == (False, True)
+    assert not cal.fit(mean, y, std=std).tags.uses_groups

@@ -96,6 +96,8 @@ class GroupLevels(Saved):
     def _columns(self, groups):
         """The columns of groups; of labels that are all tuples, as crossings are named, their parts."""
         columns = group_columns(groups, self.argument)
+        if not columns:
+            raise InputError(f"{self.argument} must have a column or more; got none; leave it out where there is none.")
         first = columns[0][1]
         if len(columns) == 1 and first.dtype.kind == "O" and len(first) and {type(label) for label in first.tolist()} == {tuple}:
             return [(f"column {j + 1}", array_of(part)) for j, part in enumerate(zip(*_even(first.tolist()), strict=True))]
@@ -167,8 +169,11 @@ def _edges(column, weight, n_bins, whole):
     at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
     edges = np.unique(values[at])
     edges = edges[edges < values[-1]]
+    # Finite, with infinite values apart from the others: half-way between them there is no number, and JSON and SQL have no word for one.
+    above, most = values[np.searchsorted(values, edges, side="right")], np.finfo(np.float64).max
+    edges = np.maximum(edges, -most)
     # Half-way, so that a value which differs by its rounding stays in its part.
-    return edges if whole else 0.5 * edges + 0.5 * values[np.searchsorted(values, edges, side="right")]
+    return edges if whole else 0.5 * edges + 0.5 * np.minimum(above, most)
 
 
 def _parts(edges):

@@ -32,7 +32,10 @@ def encode(column: Any) -> tuple[list[Any], np.ndarray]:
     if column.null_count:
         codes = np.where(np.isnan(codes), len(values), codes) if codes.dtype.kind == "f" else codes
         values = [*values, None]
-    return values, codes.astype(np.intp)
+    # Arrow tells 0.0 from -0.0, and NaN from null; a slice is one.
+    place: dict[Any, int] = {}
+    to = np.array([place.setdefault(value, len(place)) for value in values], dtype=np.intp)
+    return list(place), to[codes.astype(np.intp)]
 
 
 def mixed(parts: Sequence[Any]) -> np.ndarray:
@@ -77,4 +80,6 @@ def _plain(value):
         return value.date().isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    return float(value) if isinstance(value, Decimal) else value
+    if isinstance(value, float | Decimal):
+        return None if value != value else float(value) + 0.0
+    return value

@@ -175,14 +175,20 @@ def _as_whole(text):
 
 
 def _whole(column, name):
-    if column.null_count:
-        raise InputError(f"column {name!r} must have a value in every row; {column.null_count} are missing; filter those rows out first.")
+    _require_all(column.null_count, name)
     return column
 
 
+def _require_all(n_missing, name):
+    if n_missing:
+        raise InputError(f"column {name!r} must have a value in every row; {n_missing} are missing; filter those rows out first.")
+
+
 def coded(batch: Any, name: str) -> Any:
-    """(values, number of each row's among them) of a column without nulls."""
-    return encode(_whole(batch.column(name), name))
+    """(values, number of each row's among them) of a column without nulls, NaN among them."""
+    values, codes = encode(_whole(batch.column(name), name))
+    _require_all(np.count_nonzero(codes == values.index(None)) if None in values else 0, name)
+    return values, codes
 
 
 def numbers(batch: Any, name: str) -> np.ndarray:

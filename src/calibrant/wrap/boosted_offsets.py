@@ -32,8 +32,9 @@ def require_options(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high):
             raise InputError(f"{name} must be a whole number from {low} to {high:,}; got {value!r}.")
-    if not 0.0 < estimator.learning_rate <= 1.0:
-        raise InputError(f"learning_rate must be above 0 and at most 1; got {estimator.learning_rate!r}.")
+    rate = estimator.learning_rate
+    if not (isinstance(rate, int | float | np.number) and 0.0 < rate <= 1.0):
+        raise InputError(f"learning_rate must be above 0 and at most 1; got {rate!r}.")
 
 
 def distinct_rows(said: np.ndarray, came: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

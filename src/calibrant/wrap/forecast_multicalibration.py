@@ -85,9 +85,6 @@ class ForecastMulticalibration(RegressionCalibrator):
     [1.0, 3.0]
     """
 
-    tags: ClassVar[Tags] = Tags(
-        output="distribution", may_use_features=True, may_use_groups=True, label="boosted trees on features and groups"
-    )  # fmt: skip
     learns: ClassVar[tuple[str, ...]] = ("base_", "columns_", "trees_")
     base_: Any
     columns_: Any
@@ -103,6 +100,16 @@ class ForecastMulticalibration(RegressionCalibrator):
         self.max_rounds: int = max_rounds
         self.cv: int = cv
         self.random_state: int = random_state
+
+    @property
+    def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What it can use, and once fitted what it was given and needs."""
+        columns = getattr(self, "columns_", None)
+        given = {} if columns is None else (columns[0] if isinstance(columns, list) else columns).tables
+        return Tags(
+            output="distribution", may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
+            label="boosted trees on features and groups",
+        )  # fmt: skip
 
     @classmethod
     def _examples(cls):
@@ -146,6 +153,8 @@ class ForecastMulticalibration(RegressionCalibrator):
         return self.predict_record(read_forecast(forecast, std, groups=groups, X=X))
 
     def _check(self):
+        # What an earlier fit was given says nothing of this one.
+        vars(self).pop("columns_", None)
         require_options(self)
         if self.calibrator is not None:
             require_regression_calibrator(self.calibrator)
