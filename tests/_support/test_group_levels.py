@@ -57,3 +57,12 @@ def test_infinite_numbers_are_apart_and_edges_finite():
 def test_a_table_without_columns_is_refused():
     with pytest.raises(InputError, match="X must have a column or more"):
         GroupLevels(np.zeros((4, 0)), np.ones(4), argument="X")
+
+
+def test_a_number_is_not_taken_for_an_unknown_text():
+    levels = GroupLevels(np.array([1, 2, "x", None], dtype=object), np.ones(4))
+    with pytest.raises(InputError, match="held 2 in the fit; got '2'; pass values of that type"):
+        levels.codes(np.array(["2", "x"], dtype=object))
+    with pytest.raises(InputError, match="held '3' in the fit; got 3"):
+        GroupLevels(["3", "4"], np.ones(2)).codes([3])
+    assert levels.codes(np.array([1.0, 7, "None", "y", None], dtype=object)).ravel().tolist() == [0, -1, -1, -1, 3]

@@ -119,13 +119,24 @@ class GroupLevels(Saved):
         if edges is None:
             found = coded(column, self.argument)
             place = {level: i for i, level in enumerate(levels)}
-            return np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)[found.index]
+            code = np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)
+            self._require_kind(j, [name for name, at in zip(found.names.tolist(), code.tolist(), strict=True) if at < 0])
+            return code[found.index]
         values = numbers_of(column)
         if values is None:
             raise InputError(f"the column {self.names[j]} of {self.argument} held numbers in the fit; got other values; pass numbers.")
         out = np.searchsorted(edges, values)
         out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
         return out
+
+    def _require_kind(self, j, unknown):
+        """Refuse a level that reads as one of the fit's and is none: 1 and "1", as files of another kind have it."""
+        texts = {str(level): level for level in self.levels[j] if level is not None} if unknown else {}
+        odd = next((name for name in unknown if name is not None and str(name) in texts), None)
+        if odd is not None:
+            raise InputError(
+                f"the column {self.names[j]} of {self.argument} held {texts[str(odd)]!r} in the fit; got {odd!r}; pass values of that type."
+            )
 
 
 def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
