@@ -31,6 +31,11 @@ def test_delongs_interval_is_that_of_the_bootstrap():
     assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.01)
 
 
+@pytest.mark.filterwarnings("error")
+def test_rows_of_one_kind_move_nothing():
+    assert not metrics.event_auroc.moves_of(read([0.2, 0.4, 0.9], [0, 0, 0])).any()
+
+
 def test_nothing_to_rank_is_one_half():
     assert metrics.confidence_auroc([0, 0], [[0.9, 0.1], [0.6, 0.4]]) == 0.5
 

@@ -104,8 +104,10 @@ class ConfidenceAuroc(WholeMetric):
         """How far each row moves it, (n,)."""
         # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
         (_, hit), weight = target_pair(record, self.target), record.weights
-        moves, value = np.zeros(len(hit)), self._value(record)
-        for side, (share, mass) in zip((1.0, 0.0), _placements(record, self.target), strict=True):
+        moves, value, sides = np.zeros(len(hit)), self._value(record), _placements(record, self.target)
+        if not all(len(mass) for _, mass in sides):
+            return moves
+        for side, (share, mass) in zip((1.0, 0.0), sides, strict=True):
             moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
         return moves
 
