@@ -43,7 +43,7 @@ class SparseDataWarning(CalibrationWarning):
 class OldNameWarning(CalibrationWarning, DeprecationWarning):
     """A name of an earlier version was used: the message says what to write instead, and which version knows the old one no more.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
     """
 
 

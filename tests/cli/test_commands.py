@@ -133,7 +133,7 @@ def test_gates(run, npz, gate, code):
 
 @pytest.mark.parametrize(("old", "key"), [("brier", "brier_score"), ("positive_class_ece", "event_ece"), ("spread_of_std", "c_v")])
 def test_an_old_key_in_a_gate_warns_with_the_new_one(old, key):
-    with pytest.warns(OldNameWarning, match=f"--fail-if {old} is called --fail-if {key} since version 0.1"):
+    with pytest.warns(OldNameWarning, match=f"--fail-if {old} is called --fail-if {key} since version 0.2"):
         assert Gate.parse(f"after.{old}>1").metric == key
 
 

@@ -28,7 +28,7 @@ def test_a_class_named_positive_is_that_class():
 @pytest.mark.parametrize(("old", "now"), [("top", "answer"), ("positive", "event")])
 def test_old_targets_ask_the_same_question_and_warn_at_the_line_of_the_call(old, now):
     y, p = Y % 2, P[:, 1]
-    with pytest.warns(OldNameWarning, match=f'target="{old}" is called target="{now}" since version 0.1 and goes in 0.2') as caught:
+    with pytest.warns(OldNameWarning, match=f'target="{old}" is called target="{now}" since version 0.2 and goes in 0.3') as caught:
         assert ks(y, p, target=old) == ks(y, p, target=now)
     assert caught[0].filename == __file__
     with pytest.warns(OldNameWarning):

@@ -22,7 +22,7 @@ def under_new_names(cls: Any, given: dict[str, Any]) -> dict[str, Any]:
 def current_option(part: Any, name: str, *options: str) -> Any:
     """A parameter that must be one of the options; a value's old name in ``renamed_state`` warns."""
     values = dict(part.renamed_state.values()).get(name, {})
-    value = renamed_value(name, getattr(part, name), values, since="0.1")
+    value = renamed_value(name, getattr(part, name), values, since="0.2")
     require_option(name, value, options)
     return value
 

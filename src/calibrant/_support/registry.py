@@ -39,7 +39,7 @@ def own(cls: type) -> None:
 def register(cls: Class) -> Class:
     """Make a calibrator, map, signal or other part of your own savable, found by the contract suite and listed by the command line.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

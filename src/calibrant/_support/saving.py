@@ -48,7 +48,7 @@ class Saved:
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name, as scikit-learn does; a name of the version before warns."""
         for old in self.renamed_state.keys() & params.keys():
-            warn_renamed(f"{old}=", f"{self.renamed_state[old][0]}=", "0.1")
+            warn_renamed(f"{old}=", f"{self.renamed_state[old][0]}=", "0.2")
         return cast(Any, super()).set_params(**under_new_names(type(self), params))
 
     _option = current_option
@@ -90,7 +90,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
         The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
         times). Raise it for a large file of near-constant numbers that you trust.
 
-        .. versionadded:: 0.1
+        .. versionadded:: 0.2
 
     Returns
     -------

@@ -66,7 +66,7 @@ class Gate:
         except ValueError:
             raise ValueError(f"{match[4]!r} in {text!r} is not a number") from None
         if key != match[2]:
-            warn_renamed(f"--fail-if {match[2]}", f"--fail-if {key}", since="0.1")
+            warn_renamed(f"--fail-if {match[2]}", f"--fail-if {key}", since="0.2")
         return cls(match[1] or "before", key, match[3], bound)
 
     def reason(self, summary: dict[str, Any]) -> Any:

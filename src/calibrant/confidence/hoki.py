@@ -48,7 +48,7 @@ class HokiCalibrator(Calibrator):
         End when the partition into bins equals any earlier one, or, as printed in the paper, only when it equals the one just before: a
         cycle of partitions then runs on to ``max_iter``.
 
-        .. versionadded:: 0.1
+        .. versionadded:: 0.2
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 

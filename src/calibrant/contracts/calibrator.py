@@ -36,7 +36,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
     what ``_fit`` learns is stored in attributes that end in ``_``.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``fit_record``, ``predict_record`` and ``confidence_record``, for records that were read, are public.
 
     See Also

@@ -36,7 +36,7 @@ class Metric:
     over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        The level of records (``of``, ``interval_of``, ``totals_of`` and their like) and ``key`` are public.
 
     See Also
@@ -78,7 +78,7 @@ class Metric:
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
-    @renamed_arguments("0.1", mean="P")
+    @renamed_arguments("0.2", mean="P")
     def __call__(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
@@ -88,7 +88,7 @@ class Metric:
         # One pass over the data: where sums are enough, the blocks are checked on the way.
         return metric.of(read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=not metric.mergeable))
 
-    @renamed_arguments("0.1", mean="P")
+    @renamed_arguments("0.2", mean="P")
     def interval(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
         n_resamples: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
@@ -104,7 +104,7 @@ class Metric:
         record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
-    @renamed_arguments("0.1", mean="P")
+    @renamed_arguments("0.2", mean="P")
     def state(
         self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,

@@ -34,7 +34,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     "status"), and ``_predict_output(forecast, **learned)``. The template reads the input and goes through the outputs: what is learned is
     stored as it is for (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``fit_record`` and ``predict_record``, for records that were read, are public.
 
     See Also
@@ -71,7 +71,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
 
         The columns of a frame of means, else of outcomes, are kept as ``output_names_``; ``predict`` refuses them in another order.
 
-        .. versionchanged:: 0.1
+        .. versionchanged:: 0.2
            Was ``fit(mean, std, y)``, which raises now.
 
         Parameters

@@ -47,7 +47,7 @@ def apply(
     confidence : str, default "confidence"
         The name of the column that is added, which the table must not have yet.
 
-        .. versionadded:: 0.1
+        .. versionadded:: 0.2
     engine : str, default "auto"
     overwrite : bool, default False
 

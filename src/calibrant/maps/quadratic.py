@@ -31,7 +31,7 @@ class QuadraticScaling(Map):
         Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is maximum likelihood (among the curves that
         do not fall, with ``monotone``); separable data are then smoothed all the same, with status "separable".
 
-        .. versionadded:: 0.1
+        .. versionadded:: 0.2
 
     Attributes
     ----------

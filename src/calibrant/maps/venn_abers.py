@@ -25,7 +25,7 @@ class VennAbers(Map):
 
     Both are found for every place the new score may fall when the map is fitted, in O(n log n); a prediction is a look-up, O(log n).
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
@@ -67,9 +67,9 @@ class VennAbers(Map):
     """
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
 
-    @renamed_arguments("0.1", loss="objective")
+    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "brier"] = "log_loss", n_splits: int | None = None, random_state: int | None = None
     ) -> None:

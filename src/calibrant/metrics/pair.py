@@ -29,7 +29,7 @@ OLD_TARGETS = {"top": "answer", "positive": "event"}
 
 def target_pair(record: Predictions, target: int | str) -> tuple[np.ndarray, np.ndarray]:
     """``record.pair(target)``, also where the target has its old name."""
-    return record.pair(target if target in record.classes.tolist() else renamed_value("target", target, OLD_TARGETS, since="0.1"))
+    return record.pair(target if target in record.classes.tolist() else renamed_value("target", target, OLD_TARGETS, since="0.2"))
 
 
 @dataclass(frozen=True, repr=False)

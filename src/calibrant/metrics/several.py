@@ -23,7 +23,7 @@ def compute(
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        The dictionary is by ``key`` ("brier_score"), once by ``name`` ("Brier score").
 
     Parameters

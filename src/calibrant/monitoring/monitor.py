@@ -36,7 +36,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     that starts at 1, so that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The sum over j lets
     the change begin at any batch.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters

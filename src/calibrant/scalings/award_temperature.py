@@ -25,7 +25,7 @@ class AwardTemperature(Calibrator):
     :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one temperature of least top-label loss without
     awards. At each T the loss is convex in the awards, which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
@@ -73,9 +73,9 @@ class AwardTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(label="temperature with awards")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
 
-    @renamed_arguments("0.1", loss="objective")
+    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, per_class_temperature: bool = False, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0,
         inputs: Inputs = "probability", classes: ArrayLike | None = None,

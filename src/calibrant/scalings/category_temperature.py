@@ -25,7 +25,7 @@ class CategoryTemperature(Calibrator):
     with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not convex in T: a grid of 25 temperatures
     brackets the least, a root of the gradient finishes it to 1e-10.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
@@ -72,9 +72,9 @@ class CategoryTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="category temperature")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
 
-    @renamed_arguments("0.1", loss="objective")
+    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0, inputs: Inputs = "probability",
         classes: ArrayLike | None = None,

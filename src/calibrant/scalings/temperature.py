@@ -31,7 +31,7 @@ class TemperatureScaling(Calibrator):
     With ``objective="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted
     class, which is not convex: bracketed on a grid of 25, then finished to 1e-10.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``objective="log_loss"`` was ``loss="nll"``.
 
     Parameters
@@ -72,9 +72,9 @@ class TemperatureScaling(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="temperature scaling")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.1")
+    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
 
-    @renamed_arguments("0.1", loss="objective")
+    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "top_label"] = "log_loss", inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:

@@ -65,5 +65,5 @@ RENAMED = {
 def __getattr__(name: str) -> Any:
     if name not in RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warn_renamed(f"calibrant.testing.{name}", f"calibrant.testing.{RENAMED[name]}", since="0.1")
+    warn_renamed(f"calibrant.testing.{name}", f"calibrant.testing.{RENAMED[name]}", since="0.2")
     return globals()[RENAMED[name]]

@@ -26,7 +26,7 @@ class CalibrationInTheLarge(PairMetric):
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
     .. versionchanged:: 0.2
        Its name was ``calibration_intercept``, which elsewhere also means ``joint_calibration_intercept``.

@@ -22,7 +22,7 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
         - \frac{\mathrm{acc}_b (1 - \mathrm{acc}_b)}{w_b - 1} \Big] \Big)_+^{1/2}
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters

@@ -25,7 +25,7 @@ class IntegratedCalibrationIndex(PairMetric):
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     .. versionchanged:: 0.2

@@ -26,7 +26,7 @@ class RefinementError(PairMetric):
 
     .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the hits on the scores}
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
@@ -82,7 +82,7 @@ class RefinementError(PairMetric):
         require_option("score", self._score(), ("brier", "log_loss"))
 
     def _score(self):
-        return renamed_value("score", self.score, {"log": "log_loss"}, since="0.1")
+        return renamed_value("score", self.score, {"log": "log_loss"}, since="0.2")
 
     def _pair_value(self, score, hit, weight):
         _, _, discrimination, uncertainty = corp(score, hit, weight, self._score())

@@ -47,7 +47,7 @@ def brier_decomposition(
 
     with p-hat the isotonic fit of the outcomes on the scores.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
@@ -144,7 +144,7 @@ def log_loss_decomposition(
 def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     if score == "brier":
-        target = renamed_value("target", target, {"all": "classes"}, since="0.1")
+        target = renamed_value("target", target, {"all": "classes"}, since="0.2")
         if isinstance(target, str) and target == "classes" and target in record.classes.tolist():
             raise InputError('target="classes" is the name of a question and of a class; give the class another name.')
     if not (score == "brier" and isinstance(target, str) and target == "classes"):

@@ -34,7 +34,7 @@ def hosmer_lemeshow_test(
 
     against a chi-squared law with as many degrees of freedom as bins, or, where a bin expects few, against outcomes drawn from the scores.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     .. versionchanged:: 0.2

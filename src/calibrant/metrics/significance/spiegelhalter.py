@@ -26,7 +26,7 @@ def spiegelhalter_test(
 
     which is standard normal for calibrated scores; the p-value is two-sided.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters

@@ -33,7 +33,7 @@ def t_cal_test(
 
     with the null of T from outcomes drawn from the scores themselves, so that the test is exact for any n.
 
-    .. versionchanged:: 0.1
+    .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
