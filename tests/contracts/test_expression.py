@@ -13,6 +13,7 @@ from calibrant.testing import all_calibrators, all_maps, all_regression_calibrat
 #: Parts that stay in Python, each because of what it is made of.
 NOT_SAID = {
     "ClusteredCalibration": "its regions are of features, which predictions do not say",
+    "ForecastGroupCalibrator": "its forecasts are moved by groups, which forecasts do not say",
     "ForecastMulticalibration": "its trees ask for features and groups, which forecasts do not say",
     "HokiCalibrator": "its signal counts label changes under noise",
     "StackedConfidence": "its signals may hold a training set",

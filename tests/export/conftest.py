@@ -12,6 +12,7 @@ from calibrant.errors import InputError
 from calibrant.export.subject import QUANTILES
 from calibrant.testing import all_calibrators, all_maps, all_regression_calibrators, problems
 from calibrant.testing.data import forecast_problems, score_problem
+from calibrant.testing.runs import groups_beside
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _calibrator_cases():
 def _forecast_cases():
     data = forecast_problems()[0]
     for example in all_regression_calibrators():
-        fitted = clone(example).fit(data.forecast, data.y)
+        fitted = clone(example).fit(data.forecast, data.y, **groups_beside(example, data.forecast.mean))
         try:
             fitted.expression()
         except InputError:

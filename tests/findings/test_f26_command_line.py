@@ -132,7 +132,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("calibrant.cli.evaluate.read_file", interrupt)
+    monkeypatch.setattr("calibrant.cli.large_report.read_file", interrupt)
     assert run("evaluate", "f.csv", "--positive", "b", code=130).stderr == "Interrupted.\n"
 
 
@@ -152,7 +152,7 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
     from calibrant.cli.group import group
 
     (tmp_path / "f.csv").write_text(TEXT)
-    monkeypatch.setattr("calibrant.cli.evaluate.read_file", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("calibrant.cli.large_report.read_file", lambda *_, **__: 1 / 0)
     result = CliRunner().invoke(group, ["evaluate", "f.csv"])
     assert result.stderr.startswith("Error: this is a bug in calibrant (ZeroDivisionError: division by zero)")
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")

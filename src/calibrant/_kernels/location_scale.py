@@ -17,7 +17,7 @@ from calibrant._kernels.student_scores import DEGREES, TABLE, student_values
 
 __all__ = ["Found", "Parts", "Rows", "first_factor", "fit_parts"]
 
-MAX_STEPS, TOLERANCE = 40, 1e-3
+MAX_STEPS, TOLERANCE = 80, 1e-3
 #: The log factor stays above where it began less this: rows without any error have no end. Of 7, 5, 4 and 3 the first that keeps the CRPS
 #: below doing nothing's where two fifths of the outcomes are one number that the mean meets (a test): at 7 it was up to 23 times that.
 FARTHEST = 3.0

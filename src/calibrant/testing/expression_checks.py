@@ -11,7 +11,7 @@ from calibrant.contracts.symbolic import symbolic
 from calibrant.errors import InputError
 from calibrant.testing.check import seeded, show_near
 from calibrant.testing.data import forecast_problems
-from calibrant.testing.runs import answer, fitted, given, ordinary
+from calibrant.testing.runs import answer, fitted, given, groups_beside, ordinary
 
 __all__ = ["check_expression", "check_forecast_expression", "check_map_expression", "check_signal_expression"]
 
@@ -54,7 +54,7 @@ def check_forecast_expression(calibrator: Any) -> None:
     """Where a calibrator of normal forecasts has an expression, it gives the mean, std and quantiles of predict."""
     levels = (0.05, 0.5, 0.9)
     data = forecast_problems()[0]
-    fresh = seeded(clone(calibrator)).fit(data.forecast, data.y)
+    fresh = seeded(clone(calibrator)).fit(data.forecast, data.y, **groups_beside(calibrator, data.forecast.mean))
     try:
         run = Compiled(fresh.expression(levels))
     except InputError:
