@@ -104,3 +104,14 @@ def test_meanings():
     assert [meaning(0.1, 0.2, way) for way in ("minimize", "maximize", "none")] == ["worse", "better", "larger"]
     assert [meaning(-0.2, -0.1, way) for way in ("minimize", "maximize", "none")] == ["better", "worse", "smaller"]
     assert meaning(-0.1, 0.2, "minimize") == "no clear change"
+
+
+@pytest.mark.parametrize(("events", "most"), [(1, 0.0), (3, 0.1), (8, 0.1)])
+def test_few_events_do_not_make_one_ranking_better_than_another(events, most):
+    rng = np.random.default_rng(0)
+    y = (np.arange(60) < events).astype(int)
+    rows = [
+        metrics.compare(y, dict(zip("ab", rng.uniform(size=(2, 60)), strict=True)), metrics=[metrics.event_auroc]).rows[0]
+        for _ in range(150)
+    ]
+    assert np.mean([row.meaning != "no clear change" for row in rows]) <= most

@@ -152,6 +152,10 @@ class Metric:
     def moves_of(self, record: Any) -> np.ndarray | None:
         """How far each row of a record moves the value, (n,): the derivative by its weight, times the total weight; None if not known."""
 
+    def freedom_of(self, record: Any) -> float:
+        """Degrees of freedom that the variance of ``moves_of`` has at most; infinite where rows alone count."""
+        return float("inf")
+
     def totals_of(self, record: TaskRecord) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""
         return self._all_totals(record)

@@ -85,7 +85,11 @@ def paired_difference(
     moves = [metric.moves_of(record) for record in (first, second)]
     if all(one is not None for one in moves):
         _, variance, freedom = _mean(moves[1] - moves[0], first.weights, first.cluster)
-        return PairedDifference(value, "paired, analytic", value, variance, freedom)
+        own = min(metric.freedom_of(record) for record in (first, second)) if first.cluster is None else np.inf
+        if np.isfinite(own):
+            # Moves are from the mean of their own few rows; one row has none, and nan is said.
+            variance *= (own + 1.0) / max(own, 1e-300)
+        return PairedDifference(value, "paired, analytic", value, variance, min(freedom, own))
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 

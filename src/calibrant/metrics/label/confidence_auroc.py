@@ -111,6 +111,11 @@ class ConfidenceAuroc(WholeMetric):
             moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
         return moves
 
+    def freedom_of(self, record: Any) -> float:
+        """Rows of the rarer side, less one: all that is known of how its placements vary."""
+        (_, hit), weight = target_pair(record, self.target), record.weights
+        return max(float(min(weight @ hit, weight @ (1.0 - hit))) - 1.0, 0.0)
+
     def _interval(self, record, level, method, n_resamples, random_state):
         right, wrong = _placements(record, self.target)
         if method not in ("auto", "analytic"):
