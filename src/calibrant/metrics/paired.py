@@ -11,6 +11,7 @@ from calibrant._kernels.intervals import normal_interval
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.metrics.pair import target_pair
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 
@@ -85,13 +86,19 @@ def paired_difference(
     moves = [metric.moves_of(record) for record in (first, second)]
     if all(one is not None for one in moves):
         _, variance, freedom = _mean(moves[1] - moves[0], first.weights, first.cluster)
-        own = min(metric.freedom_of(record) for record in (first, second)) if first.cluster is None else np.inf
-        if np.isfinite(own):
-            # Moves are from the mean of their own few rows; one row has none, and nan is said.
-            variance *= (own + 1.0) / max(own, 1e-300)
-        return PairedDifference(value, "paired, analytic", value, variance, min(freedom, own))
+        if metric.ranks_outcomes and first.cluster is None:
+            # Moves are from the mean of their own few rows; of one row nothing is known, and nan is said.
+            rarer = min(_rarer(metric.target, record) for record in (first, second))
+            variance, freedom = variance * rarer / max(rarer - 1.0, 1e-300), max(min(freedom, rarer - 1.0), 0.0)
+        return PairedDifference(value, "paired, analytic", value, variance, freedom)
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
+
+
+def _rarer(target: Any, record: Any) -> float:
+    """Rows of the rarer outcome."""
+    hit = target_pair(record, target)[1]
+    return float(min(record.weights @ hit, record.weights @ (1.0 - hit)))
 
 
 def _mean(difference: Any, weight: np.ndarray, cluster: Any):

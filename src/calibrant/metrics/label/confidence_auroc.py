@@ -85,6 +85,7 @@ class ConfidenceAuroc(WholeMetric):
         return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+    ranks_outcomes: ClassVar[bool] = True
 
     def _value(self, record):
         return self._revalued(record)(record.weights)
@@ -110,11 +111,6 @@ class ConfidenceAuroc(WholeMetric):
         for side, (share, mass) in zip((1.0, 0.0), sides, strict=True):
             moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
         return moves
-
-    def freedom_of(self, record: Any) -> float:
-        """Rows of the rarer side, less one: all that is known of how its placements vary."""
-        (_, hit), weight = target_pair(record, self.target), record.weights
-        return max(float(min(weight @ hit, weight @ (1.0 - hit))) - 1.0, 0.0)
 
     def _interval(self, record, level, method, n_resamples, random_state):
         right, wrong = _placements(record, self.target)
