@@ -64,7 +64,7 @@ def test_as_errors_old_names_stop_a_test_run():
     ("cls", "old"), [(cb.CategoryTemperature, "log"), (cb.AwardTemperature, "log"), (cb.TemperatureScaling, "nll"), (cb.VennAbers, "log")]
 )
 def test_loss_is_an_old_name_of_the_objective(cls, old):
-    with pytest.warns(OldNameWarning, match="loss= is called objective= since version 0.1"):
+    with pytest.warns(OldNameWarning, match="loss= is called objective= since version 0.2"):
         part = cls(loss=old)
     with pytest.warns(OldNameWarning, match=f'objective="{old}" is called objective="log_loss"'):
         part.fit([0.1, 0.4, 0.8, 0.6] * 10, [0, 1, 1, 0] * 10)
