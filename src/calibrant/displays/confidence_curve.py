@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from calibrant._support.extras import import_extra
 from calibrant.confidence.confidence_curve import ConfidenceCurve, confidence_curve
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, draw_axes, plain_text
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +62,6 @@ class ConfidenceCurveDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
     line_: Any
-    from_record: FromRecord["ConfidenceCurveDisplay | None"] = FromRecord(confidence_curve)
 
     def __init__(self, curve: ConfidenceCurve, *, name: str | None = None) -> None:
         self.curve: ConfidenceCurve = curve
@@ -80,6 +78,15 @@ class ConfidenceCurveDisplay:
         None where no row is predicted as that class.
         """
         curve = confidence_curve(y_true, P, calibrator, target, n_bins=n_bins, level=level, sample_weight=sample_weight, inputs=inputs, X=X)
+        return None if curve is None else cls(curve, name=name).plot(ax)
+
+    @classmethod
+    def from_record(
+        cls, record: Predictions, calibrator: Calibrator, target: Any = None, *, name: str | None = None, ax: "Axes | None" = None,
+        **options: Any,
+    ) -> "ConfidenceCurveDisplay | None":  # fmt: skip
+        """The same of a record that has been read."""
+        curve = confidence_curve.of(record, calibrator, target, **options)
         return None if curve is None else cls(curve, name=name).plot(ax)
 
     @classmethod

@@ -3,22 +3,20 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.probability_scale import RARE
-from calibrant.displays.from_record import FromRecord
+from calibrant.displays.drawn_curve import DrawnClassCurve
 from calibrant.displays.probability_axes import scale_axes
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.style import COLOURS, draw_grid, show_title
 from calibrant.metrics.curves.decision_curve import DecisionCurve, decision_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["DecisionCurveDisplay"]
 
 
-class DecisionCurveDisplay:
+class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
     """Net benefit of acting on the risk, with its interval, over the threshold; and of acting on all rows and on none.
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
@@ -54,29 +52,15 @@ class DecisionCurveDisplay:
     [0.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
-    from_record: FromRecord["DecisionCurveDisplay"] = FromRecord(decision_curve)
-
-    def __init__(self, curve: DecisionCurve, *, name: str | None = None) -> None:
-        self.curve: DecisionCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
-    ) -> "DecisionCurveDisplay":
-        """Compute and draw; options as for :func:`calibrant.metrics.decision_curve`, a title and the axes to draw on."""
-        return cls(decision_curve(y_true, P, **options), name=name).plot(ax)
+    _numbers = decision_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "model", references: bool = True) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself.
 
         ``colour`` is of :mod:`calibrant.displays.style`; a second model on the same axes needs no ``references``, all and none, again.
         """
-        ax = draw_axes(ax, "DecisionCurveDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         if references:

@@ -3,20 +3,18 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnClassCurve
+from calibrant.displays.style import COLOURS, draw_grid, show_title
 from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["GainDisplay"]
 
 
-class GainDisplay:
+class GainDisplay(DrawnClassCurve[GainCurve]):
     """Share of the events found over the share of rows flagged, the highest risks first, with its interval.
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
@@ -50,27 +48,13 @@ class GainDisplay:
     [0.5, 0.5, 1.0, 1.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
-    from_record: FromRecord["GainDisplay"] = FromRecord(gain_curve)
-
-    def __init__(self, curve: GainCurve, *, name: str | None = None) -> None:
-        self.curve: GainCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
-    ) -> "GainDisplay":
-        """Compute and draw; options as for :func:`calibrant.metrics.gain_curve`, a title and the axes to draw on."""
-        return cls(gain_curve(y_true, P, **options), name=name).plot(ax)
+    _numbers = gain_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
-        ax = draw_axes(ax, "GainDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         flagged, found, low, high = (np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high))

@@ -1,21 +1,18 @@
 """The interval calibration plot: seen against claimed coverage."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["IntervalCalibrationDisplay"]
 
 
-class IntervalCalibrationDisplay:
+class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     """Coverage of central intervals against what they claim, with its interval.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -50,33 +47,14 @@ class IntervalCalibrationDisplay:
     True
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
-    from_record: FromRecord["IntervalCalibrationDisplay"] = FromRecord(interval_curve)
+    _numbers = interval_curve
 
-    def __init__(self, curve: IntervalCurve, *, name: str | None = None) -> None:
-        self.curve: IntervalCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
-        **options: Any,
-    ) -> "IntervalCalibrationDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.interval_curve`, a title and the axes to draw on."""
-        return cls(interval_curve(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "IntervalCalibrationDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: "Axes") -> None:
         curve = self.curve
         draw_grid(ax)
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         self.band_: Any = ax.fill_between(curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
         (self.line_,) = ax.plot(curve.level, curve.coverage, color=COLOURS["main"], linewidth=1.4)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Coverage claimed", ylabel="Coverage seen")
-        show_title(ax, name or self.name)
-        return self

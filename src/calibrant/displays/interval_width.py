@@ -1,21 +1,18 @@
 """Width and coverage of intervals over the outcome."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["IntervalWidthDisplay"]
 
 
-class IntervalWidthDisplay:
+class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     """Mean width of central intervals over the outcome, in bins, with the coverage of each bin on the axis at the right.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -54,31 +51,14 @@ class IntervalWidthDisplay:
     True
     """
 
-    ax_: "Axes"
     coverage_ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
     coverage_: Any
     claimed_: Any
-    from_record: FromRecord["IntervalWidthDisplay"] = FromRecord(interval_width_curve)
+    _numbers = interval_width_curve
 
-    def __init__(self, curve: IntervalWidthCurve, *, name: str | None = None) -> None:
-        self.curve: IntervalWidthCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
-        **options: Any,
-    ) -> "IntervalWidthDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.interval_width_curve`, a title and the axes to draw on."""
-        return cls(interval_width_curve(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "IntervalWidthDisplay")
-        right = ax.twinx()
-        self.ax_, self.coverage_ax_, self.figure_ = ax, right, ax.figure
+    def _draw(self, ax: "Axes") -> None:
+        self.coverage_ax_ = right = ax.twinx()
         curve, main, other = self.curve, COLOURS["main"], COLOURS["other"]
         draw_grid(ax)
         (self.line_,) = ax.plot(curve.value, curve.width, color=main, linewidth=1.4, marker="o", markersize=4)
@@ -92,5 +72,3 @@ class IntervalWidthDisplay:
         ax.set_ylabel("Mean width (units of y)", color=main)
         right.set_ylim(0, 1)
         right.set_ylabel("Coverage seen", color=other)
-        show_title(ax, name or self.name)
-        return self

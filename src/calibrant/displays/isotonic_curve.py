@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike
 
 from calibrant.contracts.reading import read_labelled
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnClassCurve
+from calibrant.displays.style import COLOURS, draw_grid, show_title
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_curve
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["IsotonicCurveDisplay"]
 
 
-class IsotonicCurveDisplay:
+class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
     """The best increasing recalibration of the scores over the scores, with the band it would lie in if they were calibrated.
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
@@ -55,34 +54,30 @@ class IsotonicCurveDisplay:
     [0.0, 0.5, 0.5, 1.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
-    from_record: FromRecord["IsotonicCurveDisplay"] = FromRecord(isotonic_curve, asks=True)
-
-    def __init__(self, curve: IsotonicCurve, *, name: str | None = None) -> None:
-        self.curve: IsotonicCurve = curve
-        self.name: str | None = name
+    _numbers = isotonic_curve
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, level: float = 0.95, random_state: int = 0,
-        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
-        ax: Any = None,
-    ) -> "IsotonicCurveDisplay":  # fmt: skip
+        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        inputs: Inputs = "probability", **options: Any,
+    ) -> Self:  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on.
 
         .. versionchanged:: 0.2
            The default ``target`` is the event of two classes.
         """
-        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-        return cls.from_record(record, target=target, level=level, random_state=random_state, name=name, ax=ax)
+        return cls.from_record(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), **options)
+
+    @classmethod
+    def from_record(cls, record: Predictions, *, target: int | str | None = None, **options: Any) -> Self:
+        """Compute and draw a record that has been read; the default target is the event of two classes, the answer of more."""
+        return super().from_record(record, target=record.default_target if target is None else target, **options)
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
-        ax = draw_axes(ax, "IsotonicCurveDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         self.band_: Any = ax.fill_between(c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0)

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
-from calibrant.displays.from_record import FromRecord
 from calibrant.displays.style import COLOURS, plain_text
 from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +57,6 @@ class JointDistributionDisplay:
 
     figure_: Any
     axes_: np.ndarray
-    from_record: FromRecord["JointDistributionDisplay"] = FromRecord(joint_distribution, on="figure")
 
     def __init__(self, joint: JointDistribution, *, name: str | None = None) -> None:
         self.joint: JointDistribution = joint
@@ -72,6 +70,11 @@ class JointDistributionDisplay:
         """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a title and the figure to draw on."""
         joint = joint_distribution(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
         return cls(joint, name=name).plot(figure)
+
+    @classmethod
+    def from_record(cls, record: Predictions, *, name: str | None = None, figure: "Figure | None" = None) -> "JointDistributionDisplay":
+        """Compute and draw a record that has been read; a title and the figure to draw on."""
+        return cls(joint_distribution.of(record), name=name).plot(figure)
 
     def plot(self, figure: "Figure | None" = None) -> Self:
         """Draw the three tables on ``figure`` (default: a new one) and return itself."""

@@ -3,20 +3,18 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnClassCurve
+from calibrant.displays.style import COLOURS, draw_grid, show_title
 from calibrant.metrics.curves.murphy_curve import MurphyCurve, murphy_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["MurphyDisplay"]
 
 
-class MurphyDisplay:
+class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     """Mean elementary score over its threshold, with its interval; and its parts where the curve has them.
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
@@ -50,26 +48,12 @@ class MurphyDisplay:
     [0.0, 0.25, 0.0, 0.0, 0.5, 0.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
-    from_record: FromRecord["MurphyDisplay"] = FromRecord(murphy_curve)
-
-    def __init__(self, curve: MurphyCurve, *, name: str | None = None) -> None:
-        self.curve: MurphyCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
-    ) -> "MurphyDisplay":
-        """Compute and draw; options as for :func:`calibrant.metrics.murphy_curve`, a title and the axes to draw on."""
-        return cls(murphy_curve(y_true, P, **options), name=name).plot(ax)
+    _numbers = murphy_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "score") -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
-        ax = draw_axes(ax, "MurphyDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         self.band_: Any = ax.fill_between(c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0)

@@ -1,22 +1,20 @@
 """Intervals in order, with the outcomes that they hold and those that they miss."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["OrderedIntervalsDisplay"]
 
 
-class OrderedIntervalsDisplay:
+class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
     """Central intervals of some rows in order, the outcomes as points, those missed in another colour and shape.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -54,26 +52,9 @@ class OrderedIntervalsDisplay:
     [False, True]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
-    from_record: FromRecord["OrderedIntervalsDisplay"] = FromRecord(ordered_intervals)
+    _numbers = ordered_intervals
 
-    def __init__(self, curve: OrderedIntervals, *, name: str | None = None) -> None:
-        self.curve: OrderedIntervals = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
-        **options: Any,
-    ) -> "OrderedIntervalsDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.ordered_intervals`, a title and the axes to draw on."""
-        return cls(ordered_intervals(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "OrderedIntervalsDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: "Axes") -> None:
         curve, held = self.curve, self.curve.held
         draw_grid(ax, "y")
         bottom, top = self._ends()
@@ -84,8 +65,6 @@ class OrderedIntervalsDisplay:
         self.missed_: Any = ax.scatter(curve.place[~held], curve.y[~held], s=20, color=other, marker="x", label=f"Missed ({(~held).sum()})")
         ax.set(xlim=(0, 1), ylim=(bottom, top), xlabel="Rows in order (share)", ylabel="Interval and outcome (units of y)")
         ax.legend(loc="upper left", fontsize="small", frameon=False)
-        show_title(ax, name or self.name)
-        return self
 
     def _ends(self):
         """The ends of the axis: of all that is finite, and a little more; intervals without end run off it."""

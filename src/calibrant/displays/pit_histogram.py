@@ -1,21 +1,18 @@
 """The PIT histogram: where outcomes fall in their predicted distributions."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["PitHistogramDisplay"]
 
 
-class PitHistogramDisplay:
+class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
     """Histogram of the predicted probabilities of what came true, with the band in which a calibrated forecast's bars would lie.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -49,26 +46,9 @@ class PitHistogramDisplay:
     True
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
-    from_record: FromRecord["PitHistogramDisplay"] = FromRecord(pit_histogram)
+    _numbers = pit_histogram
 
-    def __init__(self, curve: PitHistogram, *, name: str | None = None) -> None:
-        self.curve: PitHistogram = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
-        **options: Any,
-    ) -> "PitHistogramDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.pit_histogram`, a title and the axes to draw on."""
-        return cls(pit_histogram(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "PitHistogramDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: "Axes") -> None:
         curve = self.curve
         draw_grid(ax)
         width = curve.upper - curve.lower
@@ -76,5 +56,3 @@ class PitHistogramDisplay:
         self.band_: Any = ax.axhspan(float(curve.low[0]), float(curve.high[0]), color=COLOURS["muted"], alpha=0.3, linewidth=0)
         ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         ax.set(xlim=(0, 1), xlabel="Predicted probability of a value below the outcome", ylabel="Density (1 if calibrated)")
-        show_title(ax, name or self.name)
-        return self

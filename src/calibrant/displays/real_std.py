@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RealStdDisplay"]
 
 
-class RealStdDisplay:
+class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     """Absolute errors over the predicted std: some rows as points, the real std with its interval, and how far errors reach.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -59,20 +59,17 @@ class RealStdDisplay:
     True
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
 
     def __init__(self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None) -> None:
-        self.curve: RealStdCurve = curve
+        super().__init__(curve, name=name)
         self.points: np.ndarray | None = points
-        self.name: str | None = name
 
     @classmethod
     def from_predictions(
         cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, **options: Any
-    ) -> "RealStdDisplay":
+    ) -> Self:
         """Compute and draw; options as for :meth:`from_record`."""
         return cls.from_record(read_forecast(mean, std, y_true, sample_weight=sample_weight), **options)
 
@@ -80,7 +77,7 @@ class RealStdDisplay:
     def from_record(
         cls, record: ForecastRecord, *, true_std: np.ndarray | None = None, n_points: int = 1000, random_state: int = 0,
         name: str | None = None, ax: "Axes | None" = None, **options: Any,
-    ) -> "RealStdDisplay":  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
         many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
         curve = real_std_curve.of(record, **options)
@@ -88,10 +85,7 @@ class RealStdDisplay:
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "RealStdDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: "Axes") -> None:
         curve, muted = self.curve, COLOURS["muted"]
         draw_grid(ax)
         self.reach_: Any = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
@@ -107,8 +101,6 @@ class RealStdDisplay:
         (self.line_,) = ax.plot(curve.std, curve.real, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, label="Real std")
         ax.set(xlim=ends, ylim=[0.0, self._top()], xlabel="Predicted std (units of y)", ylabel="Absolute error and std (units of y)")
         ax.legend(loc="upper left", fontsize="small", frameon=False)
-        show_title(ax, name or self.name)
-        return self
 
     def _top(self):
         """The highest of the lines, and a little more; infinite intervals leave the axis to the others."""

@@ -1,22 +1,18 @@
 """The risk-coverage curve: how wrong the answers kept are, for each share kept."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import ArrayLike
-
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnClassCurve
+from calibrant.displays.style import COLOURS, draw_grid, show_title
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
-from calibrant.predictions import Inputs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RiskCoverageDisplay"]
 
 
-class RiskCoverageDisplay:
+class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     """Share of wrong predictions among the most confident ones, over the share kept, with its interval.
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
@@ -50,29 +46,12 @@ class RiskCoverageDisplay:
     [0.0, 0.3333333333333333, 0.25]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
-    from_record: FromRecord["RiskCoverageDisplay"] = FromRecord(risk_coverage_curve)
-
-    def __init__(self, curve: RiskCoverageCurve, *, name: str | None = None) -> None:
-        self.curve: RiskCoverageCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise",
-        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
-        ax: "Axes | None" = None,
-    ) -> "RiskCoverageDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.risk_coverage_curve`, a title and the axes to draw on."""
-        curve = risk_coverage_curve(y_true, P, level=level, band=band, sample_weight=sample_weight, classes=classes, inputs=inputs)
-        return cls(curve, name=name).plot(ax)
+    _numbers = risk_coverage_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.style`, and return itself."""
-        ax = draw_axes(ax, "RiskCoverageDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         self.band_: Any = ax.fill_between(c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0)

@@ -1,21 +1,18 @@
 """The reliability diagram of regression: error against predicted std."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
-
-from calibrant.displays.from_record import FromRecord
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.drawn_curve import DrawnForecastCurve
+from calibrant.displays.style import COLOURS, draw_grid
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["RmseRmvDisplay"]
 
 
-class RmseRmvDisplay:
+class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     """Root mean squared error against root mean predicted variance, with the band in which calibrated error bars would lie.
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
@@ -50,28 +47,11 @@ class RmseRmvDisplay:
     True
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     diagonal_: Any
     line_: Any
-    from_record: FromRecord["RmseRmvDisplay"] = FromRecord(rmse_rmv_curve)
+    _numbers = rmse_rmv_curve
 
-    def __init__(self, curve: RmseRmvCurve, *, name: str | None = None) -> None:
-        self.curve: RmseRmvCurve = curve
-        self.name: str | None = name
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
-        **options: Any,
-    ) -> "RmseRmvDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.rmse_rmv_curve`, a title and the axes to draw on."""
-        return cls(rmse_rmv_curve(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
-        ax = draw_axes(ax, "RmseRmvDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: "Axes") -> None:
         curve = self.curve
         draw_grid(ax)
         self.band_: Any = ax.fill_between(curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0)
@@ -79,5 +59,3 @@ class RmseRmvDisplay:
         (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         (self.line_,) = ax.plot(curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
         ax.set(xlim=ends, ylim=ends, xlabel="Root mean predicted variance (units of y)", ylabel="Root mean squared error (units of y)")
-        show_title(ax, name or self.name)
-        return self
