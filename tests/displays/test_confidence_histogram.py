@@ -1,10 +1,6 @@
 import numpy as np
-import pytest
 
 import calibrant as cb
-
-pytest.importorskip("matplotlib").use("Agg")
-pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
 def test_bars_are_the_counts():
@@ -14,7 +10,6 @@ def test_bars_are_the_counts():
     assert [bar.get_height() for bar in display.wrong_][-1] == 1
     assert display.histogram.right.sum() == 3
     display.figure_.canvas.draw()
-    pyplot.close("all")
 
 
 def test_counts_all_rows_with_confidences_of_0_and_1():
@@ -28,4 +23,3 @@ def test_its_words_follow_the_target():
     assert [text.get_text() for text in event.get_legend().get_texts()] == ["event", "no event"]
     assert [text.get_text() for text in answer.get_legend().get_texts()] == ["right", "wrong"]
     assert event.get_xlabel() == "Predicted risk"
-    pyplot.close("all")

@@ -3,14 +3,7 @@ import pytest
 
 import calibrant as cb
 
-pytest.importorskip("matplotlib").use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
 
 
 def drawn(rate, n=2000):

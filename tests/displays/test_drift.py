@@ -3,8 +3,6 @@ import pytest
 
 import calibrant as cb
 
-pytest.importorskip("matplotlib").use("Agg")
-
 
 def _monitor(gap):
     rng = np.random.default_rng(0)
@@ -36,8 +34,6 @@ def test_no_alarm_no_line():
 
 def test_nothing_is_cut_off():
     """The dates below the second axes lie within the figure."""
-    from matplotlib import pyplot
-
     monitor = cb.CalibrationMonitor()
     for t in range(30):
         monitor.update([0.9, 0.8, 0.6], [1, 1, 0], time=f"2026-03-{t + 1:02d}")
@@ -47,7 +43,6 @@ def test_nothing_is_cut_off():
     assert len(labels) == 4
     assert min(label.get_window_extent().y0 for label in labels) >= 0.0
     assert display.evidence_ax_.xaxis.label.get_window_extent().y0 >= 0.0
-    pyplot.close(display.figure_)
 
 
 def test_axes_outside_a_grid_have_the_evidence_below_them():

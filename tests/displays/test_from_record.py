@@ -7,7 +7,6 @@ import calibrant as cb
 from calibrant.contracts.reading import read_labelled
 from calibrant.forecasts.read import read_forecast
 
-pytest.importorskip("matplotlib").use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 RNG = np.random.default_rng(0)
@@ -19,12 +18,6 @@ NUMBERS = ("IntervalCalibrationDisplay", "IntervalWidthDisplay", "OrderedInterva
            "RmseRmvDisplay")  # fmt: skip
 #: Made from what was fitted, from sets, or with a signal that needs features.
 OTHERS = {"ConfidenceCurveDisplay", "DriftDisplay", "LatentFunctionDisplay", "SetCoverageDisplay", "SignalAccuracyDisplay"}
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
 
 
 def drawn(display):

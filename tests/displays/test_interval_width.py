@@ -1,14 +1,11 @@
 """Widths and coverages by bin are those of the bin's rows."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-
-mpl.use("Agg")
 
 
 def _data(n=800, seed=0):
@@ -54,19 +51,14 @@ def test_weights_are_rows_and_clusters_widen():
 
 
 def test_it_draws_the_curve():
-    import matplotlib.pyplot as plt
-
     out = cb.IntervalWidthDisplay.from_predictions(*_data(), name="a $ b")
     np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([out.curve.value, out.curve.width]))
     np.testing.assert_array_equal(out.coverage_.get_ydata(), out.curve.coverage)
     assert out.ax_.get_title() == "a $ b"
     assert cb.IntervalWidthDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
-    plt.close(out.figure_)
 
 
 def test_intervals_without_end_have_no_finite_width():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data(100)
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(cb.errors.SparseDataWarning):
@@ -75,7 +67,6 @@ def test_intervals_without_end_have_no_finite_width():
     assert (out.curve.coverage == 1.0).all()
     assert np.isfinite(out.ax_.get_ylim()).all()
     out.figure_.canvas.draw()
-    plt.close(out.figure_)
 
 
 @pytest.mark.parametrize("wrong", [{"by": "std"}, {"level": 1.0}, {"n_bins": 0}])

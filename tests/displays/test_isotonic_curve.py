@@ -1,9 +1,6 @@
 import numpy as np
-import pytest
 
 from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
-
-pytest.importorskip("matplotlib").use("Agg")
 
 
 def test_draws_its_numbers_and_band():

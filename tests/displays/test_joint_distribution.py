@@ -1,17 +1,7 @@
 import numpy as np
-import pytest
 
 import calibrant as cb
 from calibrant.metrics import joint_distribution
-
-pytest.importorskip("matplotlib").use("Agg")
-pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
 
 
 def test_draws_the_three_tables():

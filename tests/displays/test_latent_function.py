@@ -3,15 +3,6 @@ import pytest
 
 import calibrant as cb
 
-pytest.importorskip("matplotlib").use("Agg")
-pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
-
 
 @pytest.fixture
 def fitted():

@@ -1,8 +1,4 @@
-import pytest
-
 import calibrant as cb
-
-pytest.importorskip("matplotlib").use("Agg")
 
 
 def test_draws_its_numbers_and_its_parts_where_it_has_them():

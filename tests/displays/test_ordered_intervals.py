@@ -1,14 +1,11 @@
 """Rows in order are rows of the data, evenly taken, with the missed ones marked."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning
-
-mpl.use("Agg")
 
 
 def _data(n=1000):
@@ -45,8 +42,6 @@ def test_a_weight_of_two_is_two_rows_and_weights_of_sum_one_show_all():
 
 
 def test_it_draws_the_missed_apart():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     out = cb.OrderedIntervalsDisplay.from_predictions(y, mean, std, by="mean", name="a $ b")
     missed = ~out.curve.held
@@ -56,12 +51,9 @@ def test_it_draws_the_missed_apart():
     np.testing.assert_array_equal([line[:, 1] for line in out.intervals_.get_segments()], np.column_stack([out.curve.low, out.curve.high]))
     assert out.ax_.get_title() == "a $ b"
     assert cb.OrderedIntervalsDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
-    plt.close(out.figure_)
 
 
 def test_intervals_without_end_run_off_the_axis():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data(100)
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(SparseDataWarning):
@@ -70,7 +62,6 @@ def test_intervals_without_end_run_off_the_axis():
     assert out.curve.held.all()
     assert np.isfinite(out.ax_.get_ylim()).all()
     out.figure_.canvas.draw()
-    plt.close(out.figure_)
 
 
 @pytest.mark.parametrize("wrong", [{"by": "std"}, {"level": 1.0}, {"n_rows": 0}])

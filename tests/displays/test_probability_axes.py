@@ -6,8 +6,6 @@ import pytest
 from calibrant.displays.probability_axes import chosen_scale, inside_axes, scale_axes, shown_edges
 from calibrant.errors import InputError
 
-pytest.importorskip("matplotlib").use("Agg")
-
 
 def test_the_answer_stays_linear_and_a_scale_named_stays():
     near_ends = np.array([0.001, 0.999]), np.array([0.0, 1.0]), np.ones(2)

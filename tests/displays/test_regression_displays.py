@@ -1,14 +1,11 @@
 """Regression displays draw the numbers of their records."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError, SparseDataWarning
-
-mpl.use("Agg")
 
 
 def _data():
@@ -19,20 +16,15 @@ def _data():
 
 @pytest.mark.parametrize("display", [cb.RmseRmvDisplay, cb.RealStdDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay])
 def test_it_draws_and_returns_itself(display):
-    import matplotlib.pyplot as plt
-
     out = display.from_predictions(*_data(), name="a $ b")
     assert isinstance(out, display)
     assert out.ax_.get_title() == "a $ b"
     assert out.ax_.get_xlabel()
     again = display(out.curve).plot(out.ax_)
     assert again.ax_ is out.ax_
-    plt.close(out.figure_)
 
 
 def test_the_points_are_the_curve():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     curve = metrics.rmse_rmv_curve(y, mean, std)
     out = cb.RmseRmvDisplay(curve).plot()
@@ -43,12 +35,9 @@ def test_the_points_are_the_curve():
     assert np.mean(np.abs(curve.rmv - curve.rmse) / curve.rmv) == pytest.approx(error)
     coverage = metrics.interval_curve(y, mean, std, n_levels=11)
     assert coverage.coverage[9] == metrics.interval_coverage(y, mean, std, level=0.9)
-    plt.close(out.figure_)
 
 
 def test_real_std_by_hand():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     curve = metrics.real_std_curve(y, mean, std, n_bins=8, level=0.8)
     parts = np.array_split(np.argsort(std), 8)
@@ -62,12 +51,9 @@ def test_real_std_by_hand():
     assert ((curve.low < 1.5 * curve.std) & (1.5 * curve.std < curve.high)).mean() >= 0.75
     out = cb.RealStdDisplay(curve).plot()
     np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([curve.std, curve.real]))
-    plt.close(out.figure_)
 
 
 def test_real_std_shows_rows_or_the_std_known():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     weight = np.arange(800) % 2
     odd = weight == 1
@@ -79,12 +65,9 @@ def test_real_std_shows_rows_or_the_std_known():
     assert cb.RealStdDisplay.from_predictions(y, mean, std, n_points=0, ax=out.ax_).points is None
     with pytest.raises(InputError, match="true_std must have one entry"):
         cb.RealStdDisplay.from_predictions(y, mean, std, true_std=std[:5])
-    plt.close(out.figure_)
 
 
 def test_real_std_of_intervals_without_end():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 5"):
@@ -92,7 +75,6 @@ def test_real_std_of_intervals_without_end():
     assert np.isinf(out.curve.reach_claimed).all()
     assert np.isfinite(out.ax_.get_ylim()).all()
     out.figure_.canvas.draw()
-    plt.close(out.figure_)
 
 
 @pytest.mark.parametrize("kind", ["interval", "quantile"])
@@ -109,8 +91,6 @@ def test_a_simultaneous_band_holds_the_whole_curve_where_single_intervals_do_not
 
 
 def test_a_simultaneous_band_counts_weights_as_rows_and_is_drawn():
-    import matplotlib.pyplot as plt
-
     y, mean, std = _data()
     twice = metrics.interval_curve(y, mean, std, simultaneous=True, sample_weight=np.full(800, 2.0))
     repeated = metrics.interval_curve(np.tile(y, 2), np.tile(mean, 2), np.tile(std, 2), simultaneous=True)
@@ -118,4 +98,3 @@ def test_a_simultaneous_band_counts_weights_as_rows_and_is_drawn():
     out = cb.IntervalCalibrationDisplay.from_predictions(y, mean, std, simultaneous=True)
     # Errors are 1.5 times what is claimed: surely so, at all levels together.
     assert (out.curve.high < out.curve.level).any()
-    plt.close(out.figure_)

@@ -6,14 +6,7 @@ import calibrant as cb
 from calibrant.errors import InputError, OldNameWarning
 from calibrant.metrics import reliability_curve
 
-pytest.importorskip("matplotlib").use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture

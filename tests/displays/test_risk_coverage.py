@@ -3,8 +3,6 @@ import pytest
 
 from calibrant.displays.risk_coverage import RiskCoverageDisplay
 
-pytest.importorskip("matplotlib").use("Agg")
-
 
 def test_draws_its_numbers():
     from matplotlib.figure import Figure

@@ -3,15 +3,6 @@ import pytest
 
 import calibrant as cb
 
-pytest.importorskip("matplotlib").use("Agg")
-pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
-
 
 @pytest.mark.parametrize(("shape", "scale"), [((2, 2), "linear"), ((0.5, 40), "log"), ((0.1, 0.1), "logit")])
 def test_bars_are_shares_of_each_outcome_on_the_scale_that_suits(shape, scale):

@@ -1,10 +1,6 @@
 import numpy as np
-import pytest
 
 import calibrant as cb
-
-pytest.importorskip("matplotlib").use("Agg")
-pyplot = pytest.importorskip("matplotlib.pyplot")
 
 Y, SETS = np.array([0, 1, 1, 0, 2]), np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
 
@@ -19,7 +15,6 @@ def test_points_are_the_coverage_of_each_class_with_its_interval():
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["0 (2; 1.5)", "1 (2; 1.0)", "2 (1; 3.0)"]
     assert display.ax_.get_legend().get_texts()[0].get_text() == "promised: 0.9"
     assert display.ax_.get_title() == "$a"
-    pyplot.close("all")
 
 
 def test_by_size_and_by_groups():
@@ -29,11 +24,9 @@ def test_by_size_and_by_groups():
     group = cb.SetCoverageDisplay.from_sets(Y, SETS, by="groups", groups=["$b", "c", "c", "c", "c"])
     group.figure_.canvas.draw()
     assert group.curve.n.tolist() == [1, 4]
-    pyplot.close("all")
 
 
 def test_of_many_classes_some_names_are_written():
     display = cb.SetCoverageDisplay.from_sets(np.arange(100), np.eye(100, dtype=bool))
     assert len(display.ax_.get_yticks()) <= 25
     assert len(display.points_[0].get_xdata()) == 100
-    pyplot.close("all")

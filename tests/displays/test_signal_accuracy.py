@@ -3,7 +3,6 @@ import pytest
 
 import calibrant as cb
 
-pytest.importorskip("matplotlib").use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
@@ -23,4 +22,3 @@ def test_draws_the_record_it_stores():
     again = cb.SignalAccuracyDisplay(display.accuracy)
     assert again.plot(ax) is again
     assert again.ax_ is ax
-    pyplot.close("all")

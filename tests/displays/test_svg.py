@@ -5,8 +5,6 @@ import pytest
 import calibrant as cb
 from calibrant.displays.svg import as_svg
 
-pytest.importorskip("matplotlib")
-
 
 @pytest.fixture
 def display():
