@@ -10,6 +10,8 @@ __all__ = ["inverse_temperature", "is_separable", "nll_derivatives", "tilted_los
 
 BLOCK_ENTRIES = 65_536
 COARSE_STRIDE = 16
+#: Logits of a row that differ by no more than so many units in the last place are equal but for rounding.
+FLAT_ULPS = 4
 FACTORIALS = np.array([1.0, 1.0, 2.0, 6.0, 24.0])
 
 
@@ -17,9 +19,12 @@ def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
     """(beta in [low, high] of least mean log loss, status); status as of :func:`roots.increasing_root`, or "separable".
 
     ``start`` is the end of a search on nearly the same rows.
+    "flat" is also where logits of a row differ by rounding alone.
     Separable rows have no finite optimum: they are fitted to targets smoothed by 1 / (n + 1).
     """
     logits, pull = by_class(logits), 0.0
+    if _is_flat(logits):
+        return 1.0, "flat"
     if is_separable(logits, labels):
         # Smoothed targets add a constant to the gradient: epsilon * (own logit - mean logit), averaged.
         own = logits[np.arange(len(logits)), labels]
@@ -67,6 +72,13 @@ def _block(beta, logits, labels, weight, dtype):
         weight @ (first - own),
         weight @ np.maximum(second - first * first, 0.0),
     ])  # fmt: skip
+
+
+def _is_flat(logits):
+    if len(logits) > 1000 and not _is_flat(logits[:1000]):
+        return False
+    largest = logits.max(axis=1)
+    return bool((largest - logits.min(axis=1) <= FLAT_ULPS * np.spacing(np.maximum(np.abs(largest), 1))).all())
 
 
 def is_separable(logits, labels):

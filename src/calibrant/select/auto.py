@@ -17,7 +17,7 @@ from calibrant.predictions import Inputs
 from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.circumstances import Circumstances
 from calibrant.select.evidence import LEAST_ROWS
-from calibrant.select.evidence_pool import evidence_pool, table_of
+from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
 from calibrant.select.trials import fitted, tried
@@ -197,6 +197,4 @@ class AutoCalibrator(Circumstances):
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
         if self.status_ != "pooled":
             return f"{data}: left uncalibrated ({self.status_.removeprefix('identity: ')})."
-        shares = sorted(((r["weight"], r["name"]) for r in self.table_ if r["weight"] > 0.0), reverse=True)
-        parts = ", ".join(f"{name} {share:.2f}" for share, name in shares)
-        return f"{data}: {parts}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
+        return f"{data}: {weights_told(self.table_)}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."

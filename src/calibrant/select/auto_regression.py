@@ -19,7 +19,7 @@ from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import read_groups
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.select.evidence import LEAST_ROWS
-from calibrant.select.evidence_pool import table_of
+from calibrant.select.evidence_pool import table_of, weights_told
 from calibrant.select.forecast_pool import forecast_pool
 from calibrant.select.held_out_forecasts import SCORES, HeldOutForecasts, canonical_forecasts
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
@@ -222,8 +222,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             return f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, or no error in any of them)."
         if len(members) == 1 and isinstance(members[0], ForecastIdentity):
             return f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
-        shares = sorted(((row["weight"], row["name"]) for row in table if row["weight"] > 0.0), reverse=True)
-        parts = ", ".join(f"{name} {share:.2f}" for share, name in shares)
+        parts = weights_told(table)
         against = f"{SCORES[self.objective].name} {score:.4g} out of fold against {uncalibrated_score:.4g}"
         return f"{rows}: {parts}; {against}; uncalibrated rejected by {gain_in_errors:.1f} standard errors."
 

@@ -10,7 +10,7 @@ from calibrant._kernels.pooling import exponential_weights
 from calibrant.select.evidence import score_difference
 from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
-__all__ = ["LEAST_WEIGHT", "EvidencePool", "OutOfFold", "evidence_pool", "table_of"]
+__all__ = ["LEAST_WEIGHT", "EvidencePool", "OutOfFold", "evidence_pool", "table_of", "weights_told"]
 
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
@@ -92,3 +92,15 @@ def table_of(names: Sequence[str], pool: EvidencePool, weight: np.ndarray, notes
         score = float(np.average(losses, weights=weight))
         rows.append({"name": name, "score": score, "standard_error": error, "weight": float(share), "note": ""})
     return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]
+
+
+def weights_told(table: Sequence[dict[str, Any]]) -> str:
+    """The weights of the members of a table, largest first; those that read the same by name, whatever their last bits are.
+
+    Examples
+    --------
+    >>> weights_told([{"name": "spline", "weight": 0.2}, {"name": "beta", "weight": 0.2 + 1e-9}, {"name": "none", "weight": 0.0}])
+    'beta 0.20, spline 0.20'
+    """
+    shares = sorted((-round(row["weight"], 2), row["name"]) for row in table if row["weight"] > 0.0)
+    return ", ".join(f"{name} {-share:.2f}" for share, name in shares)
