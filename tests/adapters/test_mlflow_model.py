@@ -45,6 +45,11 @@ def test_groups_cannot_be_given_there(tmp_path, rows):
         MlflowCalibrator(fitted.save(tmp_path / "c.calibrant"))
 
 
+def test_a_map_is_no_calibrator(tmp_path, rows):
+    with pytest.raises(InputError, match="path must be a calibrator"):
+        MlflowCalibrator(cb.Isotonic().fit(*rows).save(tmp_path / "m.calibrant"))
+
+
 def test_a_pipeline_names_our_classes_only(rows):
     skops = pytest.importorskip("skops.io")
     p, y = rows

@@ -25,12 +25,13 @@ def test_every_exported_map_has_a_name(target, wrapper):
     assert made == exported
 
 
-@pytest.mark.parametrize("name", methods())
+@pytest.mark.parametrize("name", methods(groups=True))
 def test_each_fits_and_predicts(name):
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(2), 80)
     y = (rng.random(80) > P[:, 0]).astype(int)
-    Q = make(name).fit(P, y).predict_proba(P)
+    given = {} if name in methods() else {"groups": np.arange(80) % 2}
+    Q = make(name).fit(P, y, **given).predict_proba(P, **given)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0, atol=1e-9)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import load
+from calibrant.contracts.kinds import require_any_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 
@@ -70,9 +71,8 @@ class MlflowCalibrator:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.calibrator: Any = load(path)
-        tags = self.calibrator.tags
-        if getattr(tags, "uses_features", False) or getattr(tags, "uses_groups", False):
+        self.calibrator: Any = require_any_calibrator(load(path), "path")
+        if self.calibrator.tags.uses_features or self.calibrator.tags.uses_groups:
             raise InputError(
                 f"path must hold a calibrator of predictions alone; {type(self.calibrator).__name__} asks for features or groups; "
                 "log the model that holds it with trusted_types(model)."

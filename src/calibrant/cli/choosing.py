@@ -140,7 +140,7 @@ def chosen(
 
 def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
     """The columns of groups that a fitted calibrator uses, by the names that they had in its fit; None where it uses none."""
-    if not getattr(calibrator.tags, "uses_groups", False):
+    if not calibrator.tags.uses_groups:
         return None
     if calibrator.group_names_ is None:
         raise InputError(

@@ -68,7 +68,7 @@ def demo(output: Any, full: Any, as_json: Any, force: Any) -> None:
     start = time.perf_counter()
     with progress("training models", 2 * len(_models())) as step:
         cases = [case for make in BUNDLED.values() for case in _train(make(), step)]
-    with progress("calibrating", len(cases) * len(_compared())) as step:
+    with progress("calibrating", len(cases) * len(methods())) as step:
         results = {case.name: _compare(case, step) for case in cases}
     calibrator = default_calibrator()
     first = cases[0]
@@ -85,7 +85,7 @@ def demo(output: Any, full: Any, as_json: Any, force: Any) -> None:
         out.print(_detail(case, results[case.name]))
     out.print(f"{first.name}: {found.to_dict()['verdict']['sentence']}", soft_wrap=True)
     out.print(
-        f"{len(cases)} cases, {len(_compared())} methods, {time.perf_counter() - start:.0f} s. Open the report: {output}", soft_wrap=True
+        f"{len(cases)} cases, {len(methods())} methods, {time.perf_counter() - start:.0f} s. Open the report: {output}", soft_wrap=True
     )
 
 
@@ -98,15 +98,10 @@ def _train(data, step):
         step()
 
 
-def _compared():
-    """The methods but those that are for features and groups, which no case has."""
-    return {name: make for name, make in methods().items() if name != "multicalibration"}
-
-
 def _compare(case, step):
     """Method to its numbers, or to the reason why there are none."""
     results = {}
-    for name, make in _compared().items():
+    for name, make in methods().items():
         results[name] = _measure(make(), case)
         step()
     return results

@@ -70,8 +70,7 @@ def _fitted(file, columns, method, target, groups):
 
 def _taking(calibrator, groups):
     """The calibrator, if it can use groups where there are some."""
-    tags = calibrator.tags
-    if groups is not None and not (tags.uses_groups or tags.may_use_groups):
+    if groups is not None and not calibrator.tags.takes_groups:
         raise click.UsageError(f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave one of the two out.")
     return calibrator
 

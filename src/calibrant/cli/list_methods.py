@@ -14,7 +14,10 @@ from calibrant.contracts.metric import Metric
 
 __all__ = ["list_methods"]
 
-FACTS = {"keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only", "uses_groups": "needs --groups"}
+FACTS = {
+    "keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only", "uses_groups": "needs --groups",
+    "for_features_or_groups": "needs --groups",
+}  # fmt: skip
 
 
 @click.command("methods")

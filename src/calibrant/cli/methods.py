@@ -30,7 +30,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
     that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. What others registered has its package
     before the name, "package:name". Those that cannot be made without arguments (wrappers) or need a reference set are left out, and
-    without ``groups`` those that need groups of the rows.
+    without ``groups`` those that are for rows with groups.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     OneVsRest(map=Isotonic())
     >>> methods("answer")["isotonic"]()
     ConfidenceCalibrator(map=Isotonic())
-    >>> set(methods(groups=True)) - set(methods())
-    {'group'}
+    >>> sorted(set(methods(groups=True)) - set(methods()))
+    ['group', 'multicalibration']
     """
     found = {}
     for cls in _offered(calibrant.Calibrator):
-        if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and _takes_arrays(cls(), groups):
+        if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and cls().tags.suits(["groups"] if groups else []):
             name = _name(cls)
             found[RENAMED.get(name, name)] = cls
     for cls in _offered(calibrant.Map):
@@ -63,7 +63,7 @@ def regression_methods(groups: bool = False) -> dict[str, type[Any]]:
     StdScaling()
     """
     found = (cls for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls))
-    return dict(sorted((_name(cls), cls) for cls in found if groups or not cls().tags.uses_groups))
+    return dict(sorted((_name(cls), cls) for cls in found if cls().tags.suits(["groups"] if groups else [])))
 
 
 def score_methods() -> dict[str, Any]:
@@ -107,11 +107,6 @@ def _offered(base):
 def _makes_itself(cls):
     parameters = inspect.signature(cls).parameters.values()
     return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
-
-
-def _takes_arrays(calibrator, groups):
-    tags = calibrator.tags
-    return tags.output != "distribution" and not (tags.uses_features or tags.needs_reference or (tags.uses_groups and not groups))
 
 
 def _with_map(cls, wrapped):

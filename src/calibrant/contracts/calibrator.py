@@ -153,7 +153,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
             raise InputError("y must be the true labels, one a row; got None.")
         if tags.binary_only and record.n_classes != 2:
             raise InputError(f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}()).")
-        if tags.uses_groups or tags.may_use_groups:
+        if tags.takes_groups:
             names = None if record.groups is None else column_names(record.groups, "groups")
             self.group_names_ = None if names is None else [str(name) for name in names]
         self.classes_: np.ndarray = record.classes
@@ -161,10 +161,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
 
     def _refuse_unused(self, **given: object) -> None:
         for name, value in given.items():
-            tags = self.tags
-            of_groups, of_features = tags.uses_groups or tags.may_use_groups, tags.uses_features or tags.may_use_features
-            used = of_groups if name == "groups" else of_features
-            if value is not None and not used:
+            if value is not None and not (self.tags.takes_groups if name == "groups" else self.tags.takes_features):
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
     def _read(self, P: ArrayLike, X: Any = None, groups: Any = None) -> Predictions:

@@ -107,7 +107,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         return read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups, X=X)
 
     def _refuse_unused(self, groups: Any) -> None:
-        if groups is not None and not (self.tags.uses_groups or self.tags.may_use_groups):
+        if groups is not None and not self.tags.takes_groups:
             raise InputError(f"{type(self).__name__} does not use groups; leave them out.")
 
     def _require_given(self, record: ForecastRecord) -> None:
@@ -120,7 +120,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
             raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
         self._check()
         self._require_given(record)
-        if self.tags.uses_groups or self.tags.may_use_groups:
+        if self.tags.takes_groups:
             names = None if record.groups is None else column_names(record.groups, "groups")
             self.group_names_ = None if names is None else [str(name) for name in names]
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0

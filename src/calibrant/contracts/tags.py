@@ -1,6 +1,6 @@
 """Facts about a method, declared as data: tests, docs tables and the command line read them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,6 +20,7 @@ class Tags:
     may_use_features : takes ``X=`` and ``reference=`` where they are given, and does without.
     uses_groups : takes ``groups=`` and cannot do without; an automatic choice tries it only where they are given.
     may_use_groups : takes ``groups=`` where they are given, and does without.
+    for_features_or_groups : does without both, but is for rows of which one is given: lists and automatic choices offer it only there.
     binary_only : accepts two classes only.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
@@ -37,9 +38,32 @@ class Tags:
     may_use_features: bool = False
     uses_groups: bool = False
     may_use_groups: bool = False
+    for_features_or_groups: bool = False
     binary_only: bool = False
     label: str = ""
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def takes_features(self) -> bool:
+        """Whether it knows ``X=``, needed or not."""
+        return self.uses_features or self.may_use_features
+
+    @property
+    def takes_groups(self) -> bool:
+        """Whether it knows ``groups=``, needed or not."""
+        return self.uses_groups or self.may_use_groups
+
+    def suits(self, given: Collection[str]) -> bool:
+        """Whether it is for rows with which these come, of "X", "reference" and "groups".
+
+        Examples
+        --------
+        >>> Tags(uses_groups=True).suits(["X"]), Tags(for_features_or_groups=True).suits(["X"])
+        (False, True)
+        """
+        needs = {"X": self.uses_features, "reference": self.needs_reference, "groups": self.uses_groups}
+        either = not self.for_features_or_groups or "X" in given or "groups" in given
+        return either and all(name in given for name, needed in needs.items() if needed)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class ScoreSketch(Saved):
         settings, of = self.state.settings, GroupCalibrator() if calibrator is None else require_calibrator(calibrator)
         if settings["mode"] != "event" or not settings["by"]:
             raise InputError('fit_groups takes the sketch of an event by groups; sketch again with target="event" and by=, the columns.')
-        if not (of.tags.uses_groups or of.tags.may_use_groups):
+        if not of.tags.takes_groups:
             raise InputError(f"calibrator must be one that uses groups, such as GroupCalibrator(); got {type(of).__name__}.")
         row, place = np.nonzero(self.state.bins[: len(self.groups), :, 0] > 0.0)
         n, total, hits = self.state.bins[row, place].T

@@ -117,8 +117,8 @@ class AutoCalibrator(Circumstances):
         return Tags(
             random=True,
             label="automatic choice",
-            may_use_features=any(t.uses_features or t.may_use_features for t in able),
-            may_use_groups=any(t.uses_groups or t.may_use_groups for t in able),
+            may_use_features=any(t.takes_features for t in able),
+            may_use_groups=any(t.takes_groups for t in able),
             uses_features=any(m.tags.uses_features for m in getattr(self, "members_", [])),
             uses_groups=any(m.tags.uses_groups for m in getattr(self, "members_", [])),
         )

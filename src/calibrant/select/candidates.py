@@ -38,7 +38,6 @@ class Candidate:
     cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried does not depend on the clock.
     min_rows : fewest rows it is tried with.
     classes : fewest and most classes it is tried with.
-    with_any : it is tried only where one of these is given, though it does without.
     """
 
     name: str
@@ -46,20 +45,11 @@ class Candidate:
     cost: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
-    with_any: tuple[str, ...] = ()
 
     @property
     def tags(self) -> Tags:
         """What it uses; it is tried only where what it needs is given."""
         return self.make().tags
-
-    def has(self, given: Collection[str]) -> bool:
-        """Whether what it needs is among the things ``given``: "X", "reference", "groups"."""
-        tags = self.tags
-        needs = {"X": tags.uses_features, "reference": tags.needs_reference, "groups": tags.uses_groups}
-        return all(name in given for name, needed in needs.items() if needed) and (
-            not self.with_any or any(name in given for name in self.with_any)
-        )
 
 
 CANDIDATES = (
@@ -78,7 +68,7 @@ CANDIDATES = (
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
     Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
-    Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10), with_any=("X", "groups")),
+    Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10)),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )
 
@@ -97,6 +87,6 @@ def candidates_for(
         if (names is None or c.name in names or c.cost == 0.0)
         and n >= c.min_rows
         and c.classes[0] <= n_classes <= c.classes[1]
-        and c.has(given)
+        and c.tags.suits(given)
     ] or [CANDIDATES[0]]
     return affordable(fitting, max_cost)

@@ -108,7 +108,7 @@ class ForecastMulticalibration(RegressionCalibrator):
         given = {} if columns is None else (columns[0] if isinstance(columns, list) else columns).tables
         return Tags(
             output="distribution", may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
-            label="boosted trees on features and groups",
+            for_features_or_groups=True, label="boosted trees on features and groups",
         )  # fmt: skip
 
     @classmethod

@@ -114,7 +114,7 @@ class Multicalibration(Calibrator):
         given = self.columns_.tables if hasattr(self, "columns_") else {}
         return Tags(
             may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
-            label="boosted trees on features and groups",
+            for_features_or_groups=True, label="boosted trees on features and groups",
         )  # fmt: skip
 
     @classmethod
@@ -218,10 +218,7 @@ def _beside(record):
 def _for(base: Calibrator, record: Predictions) -> Predictions:
     """The record with what the base uses."""
     tags = base.tags
-    return replace(
-        record, X=record.X if tags.uses_features or tags.may_use_features else None,
-        groups=record.groups if tags.uses_groups or tags.may_use_groups else None,
-    )  # fmt: skip
+    return replace(record, X=record.X if tags.takes_features else None, groups=record.groups if tags.takes_groups else None)
 
 
 def _merged(record, codes):
