@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
 __all__ = [
-    "arranged", "chosen", "fitting", "fold_progress", "groups_used", "method_options", "of_scores", "reported", "saved", "target_option",
+    "arranged", "chosen", "fitting", "fold_progress", "groups_used", "method_options", "of_scores", "reported", "require_inputs", "saved",
+    "target_option",
 ]  # fmt: skip
 
 N_SPLITS = 5
@@ -182,12 +183,17 @@ def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
     """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
     if not is_fitted(calibrator):
         return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
+    require_inputs(data, calibrator)
+    return {"P": data.values[..., column_order(data, calibrator.classes_)], "inputs": data.inputs, "classes": calibrator.classes_}
+
+
+def require_inputs(data: PredictionFile, calibrator: Calibrator) -> None:
+    """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
     if data.inputs != calibrator.inputs:
         raise InputError(
             f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds {WORDS[data.inputs]}; "
             "name the right ones with --probabilities or --logits, or say what one column holds with --inputs."
         )
-    return {"P": data.values[..., column_order(data, calibrator.classes_)], "inputs": data.inputs, "classes": calibrator.classes_}
 
 
 def fold_progress(calibrator: Calibrator) -> Any:

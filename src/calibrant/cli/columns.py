@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from calibrant.cli.options import Columns
     from calibrant.cli.table_sources import CsvSource, ParquetSource
 
-__all__ = ["as_floats", "find", "same_kind"]
+__all__ = ["ARRAYS", "as_floats", "find", "same_kind"]
 
+#: The usual names of arrays, and of the columns beside the predictions.
+ARRAYS: dict[Any, Any] = {
+    "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
+    "weight": ("sample_weight", "weight"), "classes": ("classes", "class_names"),
+}  # fmt: skip
 PATTERNS: dict[Any, Any] = {"probability": ("p_*", "prob_*", "probability_*"), "logit": ("logit_*",)}
 SINGLE = ("p", "risk", "probability", "prob", "score")
 

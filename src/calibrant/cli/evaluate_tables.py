@@ -10,14 +10,13 @@ import click
 from rich.table import Table
 
 from calibrant._support.files import replacing
-from calibrant.cli.columns import PATTERNS, SINGLE
-from calibrant.cli.event import event_of
+from calibrant.cli.columns import ARRAYS, PATTERNS, SINGLE
+from calibrant.cli.event import event_of, refuse_unsaid
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.options import STDIN, Columns, force_option, refuse_existing
-from calibrant.cli.reading import ARRAYS
 from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.text_tables import table_of
-from calibrant.cli.wording import few, say
+from calibrant.cli.wording import say
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred
 from calibrant.frames.engines.choosing import choose, columns_of, files
@@ -143,15 +142,8 @@ def _question(names, kinds, columns, target):
         return target
     if len(found) == 2 and columns.classes is None:
         named = list(starred(kinds, names).values()) if isinstance(names, str) else names
-        return event_of(named, columns.positive, "the files") or _unsaid(named)
+        return event_of(named, columns.positive, "the files") or refuse_unsaid(named, "the files")
     return columns.positive or "event"
-
-
-def _unsaid(names):
-    raise InputError(
-        f"which of the classes {few(names)} is the event must be said: --positive LABEL; or ask how likely the model's own answer is "
-        "right: --target answer."
-    )
 
 
 def _listed(text):

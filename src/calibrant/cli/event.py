@@ -1,7 +1,7 @@
 """The event of two labels, and the risk of it: which label is meant, and what a column of risks or scores holds."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import numpy as np
@@ -11,7 +11,7 @@ from calibrant.errors import InputError, warn
 from calibrant.frames.event_labels import NO_AND_YES, event_places
 from calibrant.labels import is_missing, places
 
-__all__ = ["QUESTIONS", "UNITS", "as_risk", "event_of", "refuse_target", "two_labels", "viewed"]
+__all__ = ["QUESTIONS", "UNITS", "as_risk", "event_of", "refuse_target", "refuse_unsaid", "two_labels", "viewed"]
 
 #: What --target asks of predictions of classes, apart from a class's label.
 QUESTIONS = ("event", "answer", "classes")
@@ -109,6 +109,14 @@ def refuse_target(data: Any, target: str | None) -> None:
         raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
 
 
+def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
+    """Refuse two classes of which neither is known to be the event."""
+    raise InputError(
+        f"which of the classes {few(classes)} of {path} is the event must be said: --positive LABEL; "
+        "or ask how likely the model's own answer is right: --target answer."
+    )
+
+
 def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
     """What --target asks of a file, "answer", "classes", "event", or the label of a class; None of forecasts.
 
@@ -123,10 +131,7 @@ def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
                 return "classes"
             raise click.UsageError(f"--target event is for two classes; {data.path.name} has {len(classes)}; name one of {few(classes)}.")
         if data.event is None:
-            raise InputError(
-                f"which of the classes {few(classes)} of {data.path} is the event must be said: --positive LABEL; "
-                "or ask how likely the model's own answer is right: --target answer."
-            )
+            refuse_unsaid(classes, data.path)
         return "event" if data.event == classes[1] else data.event
     if target in QUESTIONS:
         return target

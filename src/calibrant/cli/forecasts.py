@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from calibrant.cli.columns import PATTERNS, as_floats
+from calibrant.cli.columns import ARRAYS, PATTERNS, as_floats
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "read_forecasts"]
 
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
-WEIGHTS = ("sample_weight", "weight")
-CLASS_ARRAYS = ("probabilities", "probs", "P", "logits")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def holds_forecasts(source: Any, columns: "Columns") -> bool:
         return False
     forecasts = _looks_like_forecasts(source)
     columns_of_classes = {name for kind in PATTERNS.values() for pattern in kind for name in starred(source.content, pattern)}
-    classes = [name for name in source.content if name in CLASS_ARRAYS or name in columns_of_classes]
+    classes = [name for name in source.content if name in (*ARRAYS["probabilities"], *ARRAYS["logits"], *columns_of_classes)]
     if forecasts and classes:
         raise InputError(
             f"{source.path} has both forecasts of a number and predictions of classes ({classes[0]}); "
@@ -80,7 +78,7 @@ def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> Forecas
     """The forecasts of a file, and outcomes where wanted."""
     forecast, names, outputs = _forecast(source, columns)
     y = _outcome(source, columns, outputs) if labels else None
-    weight = _optional(source, columns.weight, WEIGHTS)
+    weight = _optional(source, columns.weight, ARRAYS["weight"])
     return ForecastFile(source.path, forecast, y, weight if labels else None, outputs, source, names)
 
 
@@ -155,10 +153,7 @@ def _outcome(source, columns, outputs):
 
 
 def _optional(source, given, usual):
-    names = [name for name in usual if name in source.content][:1] if given is None else _split(given)
-    missing = [name for name in names if name not in source.content]
-    if missing:
-        raise InputError(f"{source.path} holds no {missing[0]!r}; it holds {source.described()}.")
+    names = [name for name in usual if name in source.content][:1] if given is None else list(map(source.require, _split(given)))
     if not names:
         return None
     return _one(source, names[0]) if len(names) == 1 else _columns(source, names)

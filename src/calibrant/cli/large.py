@@ -77,7 +77,5 @@ def read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster: 
 
 def _of_clusters(part, name):
     """A number for each row that those of its cluster share."""
-    if name not in part.content:
-        raise InputError(f"{part.path} holds no {name!r}; it holds {part.described()}.")
-    values, of_row = np.unique(np.asarray(part.column(name)).astype(str), return_inverse=True)
+    values, of_row = np.unique(np.asarray(part.column(part.require(name))).astype(str), return_inverse=True)
     return np.concatenate([row_hash(zlib.crc32(value.encode()), 1) for value in values.tolist()])[of_row]

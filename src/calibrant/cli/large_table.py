@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._support.extras import import_extra
-from calibrant.cli.choosing import WORDS, fitting
+from calibrant.cli.choosing import fitting, require_inputs
 from calibrant.cli.columns import as_floats
 from calibrant.cli.options import Columns
 from calibrant.cli.reading import column_order, key_of, read_source
@@ -72,11 +72,7 @@ class LargeTable:
         data = self.data
         if not is_fitted(calibrator):
             return data.names, data.own_classes
-        if data.inputs != calibrator.inputs:
-            raise InputError(
-                f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds {WORDS[data.inputs]}; "
-                "name the right ones with --probabilities or --logits, or say what one column holds with --inputs."
-            )
+        require_inputs(data, calibrator)
         classes = calibrator.classes_.tolist()
         return data.names if len(data.names) == 1 else [data.names[j] for j in column_order(data, classes)], classes
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
+from calibrant.cli.columns import ARRAYS
 from calibrant.cli.csv_text import typed
 from calibrant.cli.event import as_risk, event_of, two_labels
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
@@ -18,11 +19,6 @@ from calibrant.errors import InputError
 from calibrant.labels import places
 
 __all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "key_of", "read_file", "read_source"]
-
-ARRAYS: dict[Any, Any] = {
-    "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
-    "weight": ("sample_weight", "weight"), "classes": ("classes", "class_names"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -147,11 +143,7 @@ def _from_arrays(source, columns, prefer):
 
 def key_of(source: Any, name: str | None, what: str) -> str | None:
     """The name of the array or column of a kind of ``ARRAYS``: as given, or the usual one that is there, if any."""
-    if name is not None:
-        if name not in source.content:
-            raise InputError(f"{source.path} holds no {name!r}; it holds {', '.join(source.content)}.")
-        return name
-    return next((key for key in ARRAYS[what] if key in source.content), None)
+    return source.require(name) if name is not None else next((key for key in ARRAYS[what] if key in source.content), None)
 
 
 def _labels(source, columns, path):
@@ -179,11 +171,7 @@ def _optional(source, name, what):
 
 def column_of(data: PredictionFile, name: str) -> Any:
     """One further array or column of a file, as it is; None for None."""
-    if name is None:
-        return None
-    if name not in data.source.content:
-        raise InputError(f"{data.path} holds no {name!r}; it holds {data.source.described()}.")
-    return np.asarray(data.source.column(name))
+    return None if name is None else np.asarray(data.source.column(data.source.require(name)))
 
 
 def columns_of(data: PredictionFile, names: str | list[str]) -> dict[str, Any]:

@@ -42,21 +42,9 @@ class Source(ABC):
         file.seek(0)
         self.content = self._open(path, file)
 
-    @classmethod
-    def holding(cls, path: Path, content: Any, **own: Any) -> Any:
-        """A source of this content, such as a part of a file."""
-        made = object.__new__(cls)
-        vars(made).update(path=path, content=content, **own)
-        return made
-
+    @abstractmethod
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The columns given take the place of their namesakes, or of what they are renamed from; the others stay as they are."""
-        with self.appending(path) as append:
-            append(self, columns, renamed)
-
-    def appending(self, path: Path) -> Any:
-        """A context that gives a function which writes a source, as ``write`` does, behind those before it."""
-        raise NotImplementedError
 
     @abstractmethod
     def _open(self, path, file) -> Any:
@@ -65,6 +53,12 @@ class Source(ABC):
     def column(self, name):
         """One array or column."""
         return self.content[name]
+
+    def require(self, name):
+        """The name, if the file holds it."""
+        if name not in self.content:
+            raise InputError(f"{self.path} holds no {name!r}; it holds {self.described()}.")
+        return name
 
     def described(self):
         """The names inside, for messages."""

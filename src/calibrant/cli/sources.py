@@ -103,7 +103,7 @@ class NpySource(Source):
             file.seek(0)
             return {"values": read_npy(file, size)}
 
-    def write(self, path: str | Path, columns: Any, renamed: Any) -> None:
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The calibrated probabilities alone."""
         with open(path, "wb") as file:
             np.save(file, columns["values"])

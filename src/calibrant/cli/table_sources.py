@@ -2,8 +2,9 @@
 
 import csv
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
 from itertools import islice
 from operator import getitem
@@ -26,7 +27,27 @@ __all__ = ["CsvSource", "JsonlSource", "ParquetSource"]
 PART_CELLS, PART_ROWS = 2**21, 2**17
 
 
-class CsvSource(Source):
+class TableSource(Source):
+    """Rows, which may be read in parts, joined from them, and written part by part."""
+
+    @classmethod
+    def holding(cls, path: Path, content: Any, **own: Any) -> Any:
+        """A source of this content, such as a part of a file."""
+        made = object.__new__(cls)
+        vars(made).update(path=path, content=content, **own)
+        return made
+
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """As its only part."""
+        with self.appending(path) as append:
+            append(self, columns, renamed)
+
+    @abstractmethod
+    def appending(self, path: Path) -> AbstractContextManager[Callable[..., None]]:
+        """A context that gives a function which writes a source, as ``write`` does, behind those before it."""
+
+
+class CsvSource(TableSource):
     """Columns of text, so that what is not a prediction is written again letter by letter, in the encoding it came in."""
 
     kind = "csv"
@@ -70,7 +91,7 @@ class CsvSource(Source):
             yield append
 
 
-class ParquetSource(Source):
+class ParquetSource(TableSource):
     """An Arrow table."""
 
     kind = "parquet"
@@ -127,7 +148,7 @@ class ParquetSource(Source):
                 writer.close()
 
 
-class JsonlSource(Source):
+class JsonlSource(TableSource):
     """One JSON object a line; what lies deeper has the keys on its way as its name, as in ``model.score``."""
 
     kind = "jsonl"
