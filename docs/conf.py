@@ -19,8 +19,9 @@ version = release = calibrant.__version__
 
 # -- What the pages are made with -----------------------------------------------------------------------------------------
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs", "report_pages"]
+extensions = ["sphinx.ext.autodoc", "mathml", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs", "report_pages"]
 extensions += ["arena_rows", "method_cards", "pictures"]
+html_math_renderer = "mathml"
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None
 nitpicky = False
@@ -51,6 +52,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"calibrant {release}"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["calibrant.css"]
 html_js_files = [("tables.js", {"defer": "defer"})]
 html_show_sourcelink = False
@@ -60,10 +62,14 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 5,
 }
-# Where several versions are published, the address of the theme's list of them: a menu then leads from one to another.
-if versions := os.environ.get("CALIBRANT_DOCS_VERSIONS"):
+# Where several versions are published side by side (tools/publish_docs.py), a menu leads from one to another, and the newest is
+# recommended to readers of any other.
+if address := os.environ.get("CALIBRANT_DOCS_URL"):
+    root, _, version = address.strip("/").rpartition("/")
     html_theme_options |= {
-        "switcher": {"json_url": versions, "version_match": version},
+        "switcher": {"json_url": f"/{root}/versions.json".replace("//", "/"), "version_match": version},
         "navbar_end": ["version-switcher", "theme-switcher"],
         "check_switcher": False,
+        "show_version_warning_banner": True,
     }
+    release = version

@@ -1,7 +1,8 @@
 """Look at the built pages in Chromium, as a telephone and as a desk shows them: ``python tools/look_at_pages.py HTML [PAGE ...]``.
 
-Says for each page which rules of axe-core it breaks, light and dark, and whether it is wider than the screen, writes a picture of it
-into ``build/pages``, and fails if anything is wrong. Needs what `make system-deps` installs.
+Says for each page which rules of axe-core it breaks, light and dark, whether it is wider than the screen, and whether it asks for anything
+that is not beside it (no other host can be reached), writes a picture of it into ``build/pages``, and fails if anything is wrong. Needs
+what `make system-deps` installs.
 """
 
 import argparse
@@ -24,7 +25,10 @@ AXE = Path(os.environ.get("CALIBRANT_AXE", ROOT / "build/axe-core/package/axe.mi
 WIDTHS = (390, 1400)
 #: A page of each kind; all that were written by hand are looked at where none is named.
 KINDS = ("reference/generated/calibrant.TemperatureScaling.html", "reference/generated/calibrant.metrics.log_loss.html")
+#: What the browser's log says of a script that stopped and of an address that gave nothing.
+FAILED = ("Uncaught", "Failed to load resource")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -82,7 +86,7 @@ def look(driver, page, width, pictures, name):
     driver.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
     for scheme in ("light", "dark"):
         problems += broken(driver, scheme)
-    return problems + [entry["message"] for entry in driver.get_log("browser") if "Uncaught" in entry["message"]]
+    return problems + [entry["message"] for entry in driver.get_log("browser") if any(word in entry["message"] for word in FAILED)]
 
 
 def main():

@@ -32,7 +32,7 @@ QUANTITIES: dict[str, str] = {
 class ConformalRiskControl(Saved, BaseEstimator):
     r"""The least cautious parameter whose expected loss on a new row is at most ``risk``, for losses that never rise with it.
 
-    .. math:: \hat\lambda = \inf \Big\{ \lambda : \frac{1}{n + 1} \Big( \sum_i L_i(\lambda) + 1 \Big) \le \text{risk} \Big\},
+    .. math:: \hat\lambda = \inf \left\{ \lambda : \frac{1}{n + 1} \left( \sum_i L_i(\lambda) + 1 \right) \le \text{risk} \right\},
         \qquad E\, L_{n + 1}(\hat\lambda) \le \text{risk}
 
     .. versionadded:: 0.2

@@ -22,7 +22,7 @@ __all__ = ["VariationalCalibrationError", "variational_calibration_error"]
 class VariationalCalibrationError(WholeMetric):
     r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an out-of-fold recalibration g.
 
-    .. math:: \frac{1}{n} \sum_i \big\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \big\rangle
+    .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
         \;\lesssim\; E\, |E[Y \mid P] - P|_p
 
     Parameters
