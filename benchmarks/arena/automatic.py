@@ -3,6 +3,7 @@
 import numpy as np
 from benchmarks.arena import results
 from benchmarks.arena import table as numbers
+from benchmarks.arena.markup import list_table
 from benchmarks.arena.table import AUTOMATIC
 
 #: So many of the lost runs are named.
@@ -87,5 +88,4 @@ def lost_lines(parts, folder):
 def _table(best, rows):
     head = ("run", "rows", best, AUTOMATIC, "change", "standard errors", "what it did")
     cells = [(r[0], f"{r[1]:,}", f"{r[2]:.4f}", f"{r[3]:.4f}", f"{r[4]:+.2f} %", f"{r[5]:.1f}", r[6]) for r in rows]
-    out = [".. list-table::", "   :header-rows: 1", ""]
-    return out + [f"   {'*' if c == 0 else ' '} - {cell}" for row in (head, *cells) for c, cell in enumerate(row)] + [""]
+    return list_table([head, *cells])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.arena import results
 from benchmarks.arena import table as numbers
-from benchmarks.arena.page import list_rows
+from benchmarks.arena.markup import list_table
 from benchmarks.arena.report import SECTIONS
 
 __all__ = ["SIZES", "by_size", "main", "page"]
@@ -41,7 +41,7 @@ def _section(title, summary):
         text = [part for cell in cells for part in ((f"{cell[0]:.3f}", f"{100.0 * cell[1]:.0f} %") if cell else ("", ""))]
         rows.append((name if name in theirs else f"**{name}**", *text))
     heading = f"{title} ({', '.join(f'{runs} runs of {size:,} rows' for size, (_, runs) in found.items())})"
-    return ["", heading, "-" * len(heading), "", ".. list-table::", "   :header-rows: 1", "   :class: arena", "", *list_rows(rows)]
+    return ["", heading, "-" * len(heading), "", *list_table(rows, "arena")[:-1]]
 
 
 def page(summary):

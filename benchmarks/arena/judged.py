@@ -3,6 +3,7 @@
 import numpy as np
 from benchmarks.arena import clusters, outputs, shifted, slices
 from benchmarks.arena import table as numbers
+from benchmarks.arena.markup import list_table
 from benchmarks.arena.table import AUTOMATIC
 
 #: part of ``cases.PARTS`` -> (heading, what it is, what was chosen on it or after seeing it).
@@ -65,8 +66,6 @@ def part_of(table, part):
 
 def lines(table, folder):
     """The section."""
-    from benchmarks.arena.page import list_rows
-
     if AUTOMATIC not in table.methods:
         return []
     out = ["How the automatic choice is judged", "----------------------------------", "", *CHOSEN.splitlines(), ""]
@@ -77,8 +76,8 @@ def lines(table, folder):
         heading, what, seen = PARTS[name]
         n = len(np.unique(tables[name].case))
         out += [heading, "~" * len(heading), "", f"{what[0].upper()}{what[1:]} ({len(tables[name].runs)} runs of {n} cases). {seen}", ""]
-        out += [f"``python -m benchmarks.arena --part {name}``", "", *_table(list_rows, slices.HEADER, cells)]
-    return out + _circumstances(list_rows, folder, tables["aside"])
+        out += [f"``python -m benchmarks.arena --part {name}``", "", *list_table([slices.HEADER, *cells])]
+    return out + _circumstances(folder, tables["aside"])
 
 
 def _goals(rows):
@@ -94,7 +93,7 @@ def _goals(rows):
     return [*out, ""]
 
 
-def _circumstances(list_rows, folder, aside):
+def _circumstances(folder, aside):
     out = []
     shift = [] if aside is None else shifted.rows(aside, folder)
     for heading, module, cells in (
@@ -104,9 +103,5 @@ def _circumstances(list_rows, folder, aside):
         if cells:
             words, command = module.__doc__.split("\n\n")[1], module.__name__
             out += [heading, "~" * len(heading), "", *words.strip().splitlines(), "", f"``python -m {command}``", ""]
-            out += _table(list_rows, module.HEADER, cells)
+            out += list_table([module.HEADER, *cells])
     return out
-
-
-def _table(list_rows, header, cells):
-    return [".. list-table::", "   :header-rows: 1", "", *list_rows([header, *cells]), ""]

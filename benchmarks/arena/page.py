@@ -1,8 +1,9 @@
-"""The page of the docs and its two pictures, written from the results: arena.rst, _static/arena_*.png."""
+"""The page of the docs and its pictures, written from the results: arena.rst, _static/arena_*.png."""
 
 import numpy as np
-from benchmarks.arena import automatic, judged, report
+from benchmarks.arena import automatic, judged, pictures, report
 from benchmarks.arena import table as numbers
+from benchmarks.arena.markup import images, list_table
 
 PAGE = """Arena
 =====
@@ -28,21 +29,13 @@ How to read the tables:
 - *Failed*: the method raised, or gave no probabilities; it then leaves the predictions as they were, and is scored as such.
 
 Every method has its default settings; a run on data of your own is worth more than any of these tables.
-
-.. image:: _static/arena_win_rates.png
-   :alt: Win rates in log loss and Brier score of every method, for two classes and for more; ours and the peers' in two colours.
-
-.. image:: _static/arena_harm.png
-   :alt: Share of runs made worse against the median gain in log loss, a point for each method, for two classes and for more;
-         in a crowd only the method with the best win rate is named.
-
 """
 
 
 def write(table, docs, folder, planned):
     """Write the page and its pictures; ``planned`` is how many runs there are to be."""
     parts = report.sections(table)
-    lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case)))]
+    lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case))), *_pictures(parts, docs / "_static")]
     if len(table.runs) < planned:
         lines += [
             f"These are {len(table.runs)} of {planned} runs: those that ours, the peers and the automatic choice have reached.",
@@ -55,9 +48,6 @@ def write(table, docs, folder, planned):
         lines += _section(title, part, report.missing(table, part), folder)
     lines += automatic.lost_lines(parts, folder) + _remarks(table)
     (docs / "arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-    (docs / "_static").mkdir(exist_ok=True)
-    win_rates(parts, docs / "_static" / "arena_win_rates.png")
-    harm(parts, docs / "_static" / "arena_harm.png")
 
 
 def _section(title, part, missing, folder):
@@ -81,24 +71,17 @@ def _duels(part, folder):
         return []
     mine, _ = report.best(part, "log_loss", True)
     lines = [f"``{mine}`` against each peer, run by run; *clearly* is by 1.96 paired standard errors over the test rows.", ""]
-    lines += [".. list-table::", "   :header-rows: 1", ""]
     rows = [("peer", "runs", "lower log loss", "clearly better", "clearly worse", "lower Brier", "clearly better", "clearly worse")]
     for peer in peers:
         log_loss, brier = (numbers.duel(part, mine, peer, metric, folder) for metric in ("log_loss", "brier"))
         cells = [f"{100 * won:.0f} %, {better}, {worse}".split(", ") for won, better, worse, _ in (log_loss, brier)]
         rows.append((peer, str(log_loss[3]), *cells[0], *cells[1]))
-    return lines + list_rows(rows) + [""]
+    return lines + list_table(rows)
 
 
 def _list_table(rows, peers):
-    lines = [".. list-table::", "   :header-rows: 1", "   :class: arena", ""]
     named = [(row[0] if row[0] in peers else f"**{row[0]}**", *row[1:]) for row in rows]
-    return lines + list_rows([report.HEADER, *named]) + ["", "Ours in bold.", ""]
-
-
-def list_rows(rows):
-    """Cells as the lines of a list-table."""
-    return [f"   {'*' if c == 0 else ' '} - {cell}".rstrip() for row in rows for c, cell in enumerate(row)]
+    return [*list_table([report.HEADER, *named], "arena"), "Ours in bold.", ""]
 
 
 def _remarks(table):
@@ -113,57 +96,21 @@ def _remarks(table):
 
 # -- Pictures -------------------------------------------------------------------------------------------------------------
 
-OURS, THEIRS = "#0b5394", "#c26a00"
 
-
-def panels(n, width, height):
-    """(figure, n axes in a row), without pyplot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(1, n, squeeze=False)[0]
-
-
-def win_rates(parts, path):
-    """Dots: each method's win rate in log loss (filled) and in Brier (ring), best at the top."""
-    figure, axes = panels(len(parts), 6.2 * len(parts), 0.17 * max(len(part.methods) for _, part in parts) + 1.2)
-    for ax, (title, part) in zip(axes, parts, strict=True):
+def _pictures(parts, folder):
+    """Draw the pictures, best method first, and give the lines that show them."""
+    folder.mkdir(exist_ok=True)
+    rates, harm = [], []
+    for i, (title, part) in enumerate(parts, start=1):
         part = report.entered(part)
-        rates = {metric: numbers.win_rates(part.score[metric]) for metric in ("log_loss", "brier")}
-        order = np.argsort(rates["log_loss"])
-        colour = np.where(part.peer, THEIRS, OURS)[order]
-        rows = np.arange(len(order))
-        ax.scatter(rates["log_loss"][order], rows, c=colour, s=22, label="log loss")
-        ax.scatter(rates["brier"][order], rows, facecolors="none", edgecolors=colour, s=30, label="Brier score")
-        ax.set_yticks(rows, [part.methods[i] for i in order], fontsize=7)
-        for tick, c in zip(ax.get_yticklabels(), colour, strict=True):
-            tick.set_color(c)
-        ax.set(xlim=(0.0, 1.0), xlabel="win rate", title=f"{title}: {len(part.runs)} runs", ylim=(-1, len(order)))
-        ax.grid(alpha=0.25)
-        ax.legend(loc="lower right", fontsize=8, title="blue ours, orange peers", title_fontsize=8)
-    figure.savefig(path, dpi=80)
-
-
-def harm(parts, path):
-    """A point a method: median gain in log loss against the share of runs made more than 0.5 % worse."""
-    figure, axes = panels(len(parts), 6.2 * len(parts), 4.6)
-    for ax, (title, part) in zip(axes, parts, strict=True):
-        part = report.entered(part)
+        wins = {name: numbers.win_rates(part.score[metric]) for metric, name in (("log_loss", "log loss"), ("brier", "Brier score"))}
+        order = np.argsort(-wins["log loss"], kind="stable")
+        who = [part.methods[k] for k in order], part.peer[order]
+        pictures.dots(folder / f"arena_win_rates_{i}.png", f"{title}: {len(part.runs)} runs", *who, {n: w[order] for n, w in wins.items()})
         score = part.score["log_loss"]
         nothing = score[part.methods.index(numbers.NOTHING)]
-        worse = 100.0 * numbers.share_worse(score, nothing)
         gain = np.array([-numbers.change(row, nothing, part.case, draws=1)[0] for row in score])
-        ax.scatter(worse, gain, s=18, c=np.where(part.peer, THEIRS, OURS))
-        ax.set(xlim=(-2, None), ylim=(-5, gain.max() + 5))
-        named = []
-        for i in np.argsort(-numbers.win_rates(score)):
-            # Names that would lie on others are left to the table: the best method of a crowd is named.
-            x, y = ax.transAxes.inverted().transform(ax.transData.transform((worse[i], gain[i])))
-            if all(abs(x - u) > 0.3 or abs(y - v) > 0.035 for u, v in named):
-                named.append((x, y))
-                ax.annotate(part.methods[i], (worse[i], gain[i]), fontsize=7, xytext=(4, -2), textcoords="offset points")
-        ax.set(xlabel="runs made more than 0.5 % worse, %", ylabel="median gain in log loss, %", title=title)
-        ax.grid(alpha=0.25)
-    figure.savefig(path, dpi=80)
+        pictures.points(folder / f"arena_harm_{i}.png", title, *who, 100.0 * numbers.share_worse(score, nothing)[order], gain[order])
+        rates.append(f"{title}: win rates in log loss and Brier score of every method, ours and the peers' in two colours.")
+        harm.append(f"{title}: share of runs made worse and median gain in log loss, a point for each method.")
+    return images("arena_win_rates", rates) + images("arena_harm", harm)

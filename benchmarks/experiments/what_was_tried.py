@@ -6,7 +6,7 @@ Runs the four experiments at once, so that the references are fitted once, print
 import argparse
 from pathlib import Path
 
-from benchmarks.arena.page import list_rows
+from benchmarks.arena.markup import list_table
 from benchmarks.arena.report import text
 from benchmarks.experiments import calibration_prior, margin_temperature, simplex_proximity, venn_abers_inside
 from benchmarks.experiments.beside_structured import HEADER, MOST_TEST, REFERENCES, judge, tasks
@@ -48,7 +48,7 @@ def page(rows, n_tasks):
         command = words[0].rpartition(": ``")[2].rstrip("`.")
         lines += [title, "-" * len(title), "", *words[1].strip().splitlines(), "", f"``{command}``", ""]
         own = [row for row in rows if row[0] in module.METHODS]
-        lines += [".. list-table::", "   :header-rows: 1", "", *list_rows([HEADER, *own]), ""]
+        lines += list_table([HEADER, *own])
         winners = [name for name in module.METHODS if won(rows, name)]
         lines += [f"Verdict: {'wins: ' + ', '.join(winners) if winners else 'does not win'}.", ""]
     return lines

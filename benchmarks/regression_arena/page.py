@@ -1,7 +1,8 @@
-"""The page of the docs and its picture, written from the results: regression_arena.rst, _static/regression_arena_win_rates.png."""
+"""The page of the docs and its pictures, written from the results: regression_arena.rst, _static/regression_arena_win_rates_*.png."""
 
 import numpy as np
-from benchmarks.arena.page import OURS, THEIRS, list_rows, panels
+from benchmarks.arena import pictures
+from benchmarks.arena.markup import images, list_table
 from benchmarks.regression_arena import exceptions as exceptional
 from benchmarks.regression_arena import report
 from benchmarks.regression_arena.table import entered
@@ -42,27 +43,23 @@ How to read the tables:
 Every method has its default settings. The test sets are small (75 to 1,000 rows), and the runs of one case share rows, so small differences
 mean little: the intervals say how little. netcal's GP-Normal, which takes seconds a fit, entered 200 rows of a third of the sets, GP-Beta
 none.
-
-.. image:: _static/regression_arena_win_rates.png
-   :alt: Win rates in CRPS and interval score of every method, for models that say mean and standard deviation and for models that
-         say quantiles; ours and the peers' in two colours.
-
 """
 
 
 def write(table, found, docs, folder, few=(), automatic=(), elsewhere=()):
-    """Write the page and its picture.
+    """Write the page and its pictures.
 
     ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice; ``elsewhere``: (title, lines) on other parts.
     """
     sizes = ", ".join(f"{size:,}" for size in sorted({run.size for run in table.runs if run.size and not run.half}))
     lines = [PAGE.format(runs=len(table.runs), sets=len({run.case.data for run in table.runs}), sizes=sizes)]
+    parts = report.sections(table)
+    lines += _pictures(parts, docs / "_static")
     lines += ["AutoRegressionCalibrator", "------------------------", "", "Over all runs:", "", *(f"- {line}" for line in automatic), ""]
     for line in few:
         lines += [line, ""]
     for title, said in elsewhere:
         lines += [title, "", *(f"- {line}" for line in said), ""]
-    parts = report.sections(table)
     for title, part in parts:
         heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"
         lines += [heading, "-" * len(heading), "", *(f"- {line}" for line in report.verdict(part, folder)), ""]
@@ -76,15 +73,13 @@ def write(table, found, docs, folder, few=(), automatic=(), elsewhere=()):
         lines += ["Methods that failed in some run, with the first reason seen:", ""]
         lines += [f"- {name}: ``{problem.splitlines()[0][:140]}``" for name, problem in sorted(table.problem.items())]
     (docs / "regression_arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-    (docs / "_static").mkdir(exist_ok=True)
-    win_rates(parts, docs / "_static" / "regression_arena_win_rates.png")
 
 
 def _table(header, rows, peers=None):
     """A list-table; names that are not the peers' in bold, where peers are given."""
     if peers is not None:
         rows = [(row[0] if row[0] in peers else f"**{row[0]}**", *row[1:]) for row in rows]
-    return [".. list-table::", "   :header-rows: 1", "   :class: arena", "", *list_rows([header, *rows]), ""]
+    return list_table([header, *rows], "arena")
 
 
 def _exceptions(table, found):
@@ -97,20 +92,15 @@ def _exceptions(table, found):
     return lines
 
 
-def win_rates(parts, path):
-    """Dots: each method's win rate in CRPS (filled) and in the interval score (ring), best CRPS at the top."""
-    figure, axes = panels(len(parts), 6.2 * len(parts), 0.22 * max(len(part.methods) for _, part in parts) + 1.2)
-    for ax, (title, part) in zip(axes, parts, strict=True):
+def _pictures(parts, folder):
+    """Draw the win rates of each section, best CRPS first, and give the lines that show them."""
+    folder.mkdir(exist_ok=True)
+    said = []
+    for i, (title, part) in enumerate(parts, start=1):
         part = entered(part, "interval_score")
-        order = report.order_of(part)[::-1]
-        colour, rows = np.where(part.peer, THEIRS, OURS)[order], np.arange(len(order))
-        ax.scatter(report.rates_of(part, "crps")[order], rows, c=colour, s=22, label="CRPS")
-        ax.scatter(report.rates_of(part, "interval_score")[order], rows, facecolors="none", edgecolors=colour, s=30, label="interval score")
-        ax.set_yticks(rows, [part.methods[i] for i in order], fontsize=7)
-        for tick, c in zip(ax.get_yticklabels(), colour, strict=True):
-            tick.set_color(c)
-        ax.set(xlim=(0.0, 1.0), xlabel="win rate", title=f"{title}: {len(part.runs)} runs", ylim=(-1, len(order)))
-        ax.title.set_fontsize(9)
-        ax.grid(alpha=0.25)
-        ax.legend(loc="lower right", fontsize=8, title="blue ours, orange peers", title_fontsize=8)
-    figure.savefig(path, dpi=80)
+        order = report.order_of(part)
+        rates = {name: report.rates_of(part, metric)[order] for metric, name in (("crps", "CRPS"), ("interval_score", "interval score"))}
+        path = folder / f"regression_arena_win_rates_{i}.png"
+        pictures.dots(path, f"{title}: {len(part.runs)} runs", [part.methods[k] for k in order], part.peer[order], rates)
+        said.append(f"{title}: win rates in CRPS and interval score of every method, ours and the peers' in two colours.")
+    return images("regression_arena_win_rates", said)

@@ -153,7 +153,7 @@ def test_a_tiny_arena_runs_resumes_and_writes_its_page(tiny, tmp_path):
     page = (docs / "regression_arena.rst").read_text(encoding="utf-8")
     assert "**StdScaling**" in page
     assert "- copy" in page
-    assert (docs / "_static" / "regression_arena_win_rates.png").stat().st_size > 1_000
+    assert (docs / "_static" / "regression_arena_win_rates_1.png").stat().st_size > 1_000
 
 
 def test_no_results_is_said(tmp_path):
