@@ -41,19 +41,23 @@ GROUPS = {
     "Reports": ("compare", "reporting"),
     "Out of Python": ("export", "adapters"),
     "Templates and files": ("contracts", "_support"),
+    "Checks of one's own parts": ("testing",),
+    "Data sets": ("datasets",),
+    "Errors and warnings": ("errors",),
     "Other": (),
 }
 
 
 def exported():
-    """(public path, name, value) of everything exported, modules left out."""
+    """(public path, name, value) of everything exported, modules and tables of constants left out."""
     for face, path in (
         (cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames"), (cb.contracts, "calibrant.contracts"),
-        (cb.export, "calibrant.export"), (cb.adapters, "calibrant.adapters"),
+        (cb.export, "calibrant.export"), (cb.adapters, "calibrant.adapters"), (cb.datasets, "calibrant.datasets"),
+        (cb.testing, "calibrant.testing"), (cb.errors, "calibrant.errors"),
     ):  # fmt: skip
         for name in face.__all__:
             value = getattr(face, name)
-            if not (inspect.ismodule(value) or (face in (cb.frames, cb.contracts) and name in cb.__all__)):
+            if callable(value) and not (face in (cb.frames, cb.contracts) and name in cb.__all__):
                 yield path, name, value
     yield from options(neighbors)
 
@@ -256,10 +260,10 @@ class MethodTable(SphinxDirective):
             return []
         facts = [read(value) for _, _, value in rows]
         columns = list(dict.fromkeys(column for fact in facts for column in fact))
-        lines = [".. list-table::", "   :header-rows: 1", ""]
-        lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", *columns, "What it does"])]
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable", ""]
+        lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", "What it does", *columns])]
         for (path, name, value), fact in zip(rows, facts, strict=True):
-            cells = [f":doc:`{name} </reference/generated/{page_name(path, name)}>`", *(fact.get(c, "") for c in columns), summary(value)]
+            cells = [f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), *(fact.get(c, "") for c in columns)]
             lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(cells)]
         return self.parse_text_to_nodes("\n".join(lines))
 

@@ -102,7 +102,7 @@ function live(table, index) {
     const worse = numeric.find((i) => headings[i].startsWith("worse")) ?? numeric[2];
     const rate = numeric.find((i) => headings[i].startsWith("win rate")) ?? numeric[1];
     const [across, up] = [choose("Across", worse), choose("Up", rate)];
-    const figure = element("figure", { class: "table-plot" }, element("figcaption", { "aria-live": "polite" }, "Ours in blue, peers in orange. Point at a method, or go from one to the next with the arrow keys, to read it."));
+    const figure = element("figure", { class: "table-plot" }, element("figcaption", { "aria-live": "polite" }, "Ours in blue, peers in orange; point at a method, or go from one to the next with the arrow keys, to read it."));
     draw = () => plot(table, figure, Number(across.value), Number(up.value), headings);
     holder.before(controls, figure);
   } else {
