@@ -60,8 +60,11 @@ class Grid:
         return np.bincount(self.low, values * (1.0 - self.share), m) + np.bincount(np.minimum(self.low + 1, m - 1), values * self.share, m)
 
 
-def make_grid(x, weight):
-    """The grid of an input (n,); a single point where the input is one number."""
+def make_grid(x, weight, least_spread=0.0):
+    """The grid of an input (n,); a single point where the input is one number.
+
+    Lengths are in units of the input's spread, or of ``least_spread`` where that is more: smaller differences are then hardly told apart.
+    """
     centre = np.average(x, weights=weight)
     spread = np.sqrt(np.average(np.square(x - centre), weights=weight))
     first, last = max(x.min(), centre - REACH * spread), min(x.max(), centre + REACH * spread)
@@ -70,7 +73,7 @@ def make_grid(x, weight):
     points = np.linspace(first, last, POINTS)
     place = np.clip((x - first) / (last - first), 0.0, 1.0) * (POINTS - 1)
     low = np.minimum(place.astype(np.intp), POINTS - 2)
-    return Grid(points, low, place - low, (last - first) / spread)
+    return Grid(points, low, place - low, (last - first) / max(spread, least_spread))
 
 
 @cache

@@ -27,6 +27,8 @@ SHAPES = (None, "student", "smooth", "empirical")
 UNITS = ("outcome", "std")
 #: Rows whose std is less than this share of the typical one count no more for a bias in units of the outcome.
 MOST_UNITS = 1e3
+#: Differences in log std that are small beside this are hardly told apart: folds and the final model differ by as much.
+LEAST_SPREAD = 0.1
 
 
 class DistributionRecalibration(RegressionCalibrator):
@@ -153,7 +155,8 @@ class DistributionRecalibration(RegressionCalibrator):
     def _fit_output(self, record):
         forecast, weight = self._begun(record.forecast), record.weights
         std, score = record.std, forecast.score_at(record.y)
-        places, scales = make_grid(record.mean, weight), make_grid(self._spread_input(record.mean, std), weight)
+        places = make_grid(record.mean, weight)
+        scales = make_grid(self._spread_input(record.mean, std), weight, 0.0 if self.spread_by == "mean" else LEAST_SPREAD)
         if not score.any():
             warn("DistributionRecalibration saw no error at all; the forecasts are left as they are.", FitWarning)
             return self._learned(places, scales, "no error")
