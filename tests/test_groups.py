@@ -1,11 +1,10 @@
 """Groups of rows: labels of any kind become names and numbers."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.groups import group_columns, numbers_of, read_groups
+from calibrant.groups import group_columns, read_groups
 from calibrant.predictions import read
 
 
@@ -23,6 +22,8 @@ def grouped(groups, n_rows=None, weight=None):
         (np.array([2.5, np.nan, 1.5]), [1.5, 2.5, None], [1, 2, 0]),
         ([b"x", "x", 3, None, ("u", None), ("u", 2)], [3, "x", b"x", ("u", 2), ("u", None), None], [2, 1, 0, 5, 4, 3]),
         (np.ma.array(["b", "a"]), ["a", "b"], [1, 0]),
+        (np.array(["b", "", "a", "  "]), ["a", "b", None], [1, 2, 0, 2]),
+        (["2026-01-06 10:00", np.datetime64("2026-01-06T10"), "2026-01-05 00:00"], ["2026-01-05", "2026-01-06T10:00:00"], [1, 1, 0]),
         (np.array(["2026-01-06", "2026-01-05", "NaT"], dtype="datetime64[ns]"), ["2026-01-05", "2026-01-06", None], [1, 0, 2]),
         ([["f", "old"], ["m", "new"], ["f", "new"]], [("f", "new"), ("f", "old"), ("m", "new")], [1, 2, 0]),
         (np.array([["a"], ["b"]]), ["a", "b"], [0, 1]),
@@ -80,23 +81,6 @@ def test_many_rows_of_a_simple_kind_take_no_loop():
 def test_what_cannot_be_grouped(groups, message):
     with pytest.raises(InputError, match=message):
         grouped(groups, 3)
-
-
-@pytest.mark.parametrize(
-    ("column", "numbers"),
-    [
-        (np.array([1, 2]), [1.0, 2.0]),
-        (pd.array([1, pd.NA], dtype="Int64").to_numpy(dtype=object), [1.0, np.nan]),
-        (np.array([0.5, None, np.float32(2.0)], dtype=object), [0.5, np.nan, 2.0]),
-        (np.array([1, True], dtype=object), None),
-        (np.array([True, False]), None),
-        (np.array(["1", "2"]), None),
-        (np.array([1.0, "a"], dtype=object), None),
-    ],
-)
-def test_numbers_of_a_column(column, numbers):
-    found = numbers_of(column)
-    assert found is None if numbers is None else np.array_equal(found, numbers, equal_nan=True)
 
 
 def test_a_mapping_keeps_its_names_through_a_record():

@@ -10,10 +10,11 @@ import numpy as np
 from calibrant.arrays import column_names, plain_array, rows_named
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
+from calibrant.levels import levels_of
 
 __all__ = [
-    "Groups", "NamedColumns", "clustered", "coded", "group_columns", "groups_given", "label_columns", "n_clusters", "numbers_of",
-    "read_clusters", "read_groups",
+    "Groups", "NamedColumns", "clustered", "coded", "crossed", "distinct", "group_columns", "groups_given", "label_columns",
+    "n_clusters", "read_clusters", "read_groups",
 ]  # fmt: skip
 
 #: Below so many clusters what is said of them is rough.
@@ -91,7 +92,7 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
     Parameters
     ----------
     groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups
-        None, NaN, NaT and NA mean that a row has no label; such rows are a group of their own.
+        Rows without a label are a group of their own; ``calibrant.levels`` says what a label is read as.
     record : Predictions or ForecastRecord
         Rows that it has left out are left out here.
     name : str
@@ -114,10 +115,14 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
     >>> read_groups([["f", "old"], ["m", "old"], ["f", "old"]], read([0.5] * 3)).names.tolist()
     [('f', 'old'), ('m', 'old')]
     """
-    parts = [coded(column, name) for _, column in label_columns(groups, record, name)]
+    return crossed([coded(column, name) for _, column in label_columns(groups, record, name)])
+
+
+def crossed(parts: list[Groups]) -> Groups:
+    """The combinations of the groups of several columns that occur; of one column its own."""
     if len(parts) == 1:
         return parts[0]
-    code = np.zeros(len(record), dtype=np.intp)
+    code = np.zeros(len(parts[0].index), dtype=np.intp)
     for part in parts:
         code = code * len(part) + part.index
     found, index = np.unique(code, return_inverse=True)
@@ -173,15 +178,12 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
 
 
 def _labels(values, name):
-    """Labels as an array that keeps each as it is; times are ISO texts, as in ``calibrant.evaluate``."""
+    """Labels as an array that keeps each as it is, but times, which are their levels."""
     labels = label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
-    if labels.dtype.kind != "M":
+    if labels.dtype.kind not in "mM":
         return label_array(labels, name)
-    days = labels.astype("datetime64[D]")
-    missing = np.isnat(labels)
-    texts = (days if (days == labels)[~missing].all() else labels).astype(str).astype(object)
-    texts[missing] = None
-    return texts
+    found, index = np.unique(labels, return_inverse=True)
+    return np.array(levels_of(found), dtype=object)[index].reshape(labels.shape)
 
 
 def _kept(column, record, name):
@@ -193,7 +195,16 @@ def _kept(column, record, name):
 
 
 def coded(labels: np.ndarray, name: str = "groups") -> Groups:
-    """The groups that labels (n,) of any kind name."""
+    """The groups that labels (n,) of any kind name, each as ``levels.level_of`` reads it."""
+    found = distinct(labels, name)
+    if found.names.dtype.kind in "biuf":
+        return found
+    levels = levels_of(found.names)
+    return found if levels == found.names.tolist() else _in_order(levels, found.index)
+
+
+def distinct(labels: np.ndarray, name: str = "groups") -> Groups:
+    """The labels (n,) that differ, as they are, what is missing being one."""
     if labels.dtype.kind in "biuUS" or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
         return Groups(*np.unique(labels, return_inverse=True))
     seen: dict[Hashable, int] = {}
@@ -202,23 +213,16 @@ def coded(labels: np.ndarray, name: str = "groups") -> Groups:
     except TypeError:
         odd = next(type(v).__name__ for v in labels.tolist() if not isinstance(v, Hashable))
         raise InputError(f"{name} must be hashable labels; got a {odd} among them; pass texts or numbers.") from None
-    found = list(seen)
+    return _in_order(list(seen), index)
+
+
+def _in_order(labels, index):
+    """The groups of rows (n,) that are of these labels by their number, sorted."""
+    found = list(dict.fromkeys(labels))
     order = sorted(range(len(found)), key=lambda i: _place(found[i]))
-    place = np.empty(len(found), dtype=np.intp)
-    place[order] = np.arange(len(found))
-    return Groups(array_of([found[i] for i in order]), place[index])
-
-
-def numbers_of(column: np.ndarray) -> np.ndarray | None:
-    """(n,) float64 of a column of labels that are all numbers, NaN where one is missing; None for any other, booleans among them."""
-    if column.dtype.kind in "iuf":
-        return column.astype(np.float64)
-    if column.dtype.kind != "O":
-        return None
-    values = [None if is_missing(v) else v for v in column.tolist()]
-    if not all(v is None or (isinstance(v, int | float | np.number) and not isinstance(v, bool)) for v in values):
-        return None
-    return np.array([np.nan if v is None else float(v) for v in values])
+    place = {found[i]: k for k, i in enumerate(order)}
+    to = np.array([place[label] for label in labels], dtype=np.intp)
+    return Groups(array_of([found[i] for i in order]), to[index])
 
 
 def _identity(label):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant._support.group_levels import GroupLevels
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError
 
 
 def test_levels_are_found_again_whatever_holds_them():
@@ -18,7 +19,7 @@ def test_levels_are_found_again_whatever_holds_them():
     assert codes[2, 1] == len(levels.levels[1]) - 1
     np.testing.assert_array_equal(levels.codes(frame[["age", "city"]]), codes)
     np.testing.assert_array_equal(levels.codes(frame.to_numpy()), codes)
-    assert levels.codes(np.array([["z", 1.5]], dtype=object)).tolist() == [[-1, codes[0, 1]]]
+    assert levels.codes(np.array([["z", 1.5], ["x", 1.5]], dtype=object)).tolist() == [[-1, codes[0, 1]], [0, codes[0, 1]]]
     assert levels.text(0, 2) == "(missing)"
     with pytest.raises(InputError, match="must have the columns"):
         levels.codes(frame[["city"]])
@@ -44,6 +45,19 @@ def test_tuples_are_rows_of_several_columns():
         levels.codes(["m"])
 
 
+def test_a_column_of_which_no_level_was_seen_warns_with_what_was_seen_and_what_is_new():
+    levels = GroupLevels({"shop": ["north", "south", None], "age": [1.5, 2.5, 3.5]}, np.ones(3))
+    assert levels.codes({"shop": ["north", "N"], "age": [1.5, 9.5]})[:, 0].tolist() == [0, -1]
+    words = "none of the 2 rows has a level of the column shop of groups.*it holds 'N', 'S', the fit saw 'north', 'south', .missing.;"
+    with pytest.warns(CalibrationWarning, match=words):
+        assert levels.codes({"shop": ["N", "S"], "age": [1.5, 2.5]})[:, 0].tolist() == [-1, -1]
+    with pytest.warns(CalibrationWarning, match="none of the 2 rows has a level of the column age of groups.*it holds .missing."):
+        levels.codes({"shop": ["north"] * 2, "age": [np.nan] * 2})
+    # One row alone may well be of a new level.
+    assert levels.codes({"shop": ["N"], "age": [1.5]})[0, 0] == -1
+    assert levels.codes({"shop": [], "age": []}).shape == (0, 2)
+
+
 def test_infinite_numbers_are_apart_and_edges_finite():
     ends = np.array([-np.inf, -np.inf, 0.5, 1.5, np.inf, np.inf])
     for whole in (True, False):
@@ -59,10 +73,56 @@ def test_a_table_without_columns_is_refused():
         GroupLevels(np.zeros((4, 0)), np.ones(4), argument="X")
 
 
-def test_a_number_is_not_taken_for_an_unknown_text():
-    levels = GroupLevels(np.array([1, 2, "x", None], dtype=object), np.ones(4))
-    with pytest.raises(InputError, match="held 2 in the fit; got '2'; pass values of that type"):
-        levels.codes(np.array(["2", "x"], dtype=object))
-    with pytest.raises(InputError, match="held '3' in the fit; got 3"):
-        GroupLevels(["3", "4"], np.ones(2)).codes([3])
-    assert levels.codes(np.array([1.0, 7, "None", "y", None], dtype=object)).ravel().tolist() == [0, -1, -1, -1, 3]
+def test_a_level_is_found_by_its_value_and_then_by_its_text():
+    levels = GroupLevels(np.array([1, 2, "x", None, True, "2"], dtype=object), np.ones(6))
+    assert levels.levels == [[1, 2, "2", "x", None]]
+    given = np.array(["1", "2", 2.0, 7, "None", "", float("nan"), "02"], dtype=object)
+    assert levels.codes(given).ravel().tolist() == [0, 2, 1, -1, -1, 4, 4, -1]
+    assert GroupLevels(["3", "4"], np.ones(2)).codes([3, 4.0]).ravel().tolist() == [0, 1]
+    assert GroupLevels([True, False], np.ones(2)).codes(["true", "False"]).ravel().tolist() == [1, 0]
+
+
+def test_levels_of_an_older_reading_are_found_as_they_were_learned():
+    levels = GroupLevels(["a", "b", "c"], np.ones(3))
+    levels.levels = [["", "2026-03-01T00:00:00", None]]
+    assert levels.codes(["", "2026-03-01T00:00:00", None, "2026-03-01"]).ravel().tolist() == [0, 1, 2, 1]
+    levels.levels = [["", "2026-03-01T12:00:00.000000000"]]
+    assert levels.codes(np.array(["2026-03-01T12:00", "NaT"], dtype="datetime64[ns]")).ravel().tolist() == [1, 0]
+
+
+def test_whole_numbers_of_many_values_are_cut_but_for_bare_labels():
+    many = np.arange(21)
+    assert GroupLevels({"age": many}, np.ones(21)).edges[0] is not None
+    assert GroupLevels({"age": many[1:]}, np.ones(20)).edges[0] is None
+    assert GroupLevels(many, np.ones(21)).levels == [many.tolist()]
+
+
+def test_a_column_that_is_the_outcome_warns():
+    y, sound = np.arange(40) % 3, np.arange(40) % 2
+    for told in (y, y.astype(str), 5 - y):
+        groups = {"sound": sound, "told": told}
+        with pytest.warns(
+            CalibrationWarning, match="the column told of groups tells the outcome of every row, 3 levels for as many outcomes"
+        ):
+            GroupLevels(groups, np.ones(40)).warn_of_outcome(groups, y)
+    for untold in (y == 1, np.append(y[1:], 0), np.arange(40)):
+        groups = {"sound": sound, "untold": untold}
+        GroupLevels(groups, np.ones(40)).warn_of_outcome(groups, y)
+    few = {"told": y[:20]}
+    GroupLevels(few, np.ones(20)).warn_of_outcome(few, y[:20])
+
+
+@pytest.mark.parametrize("cal", [cb.GroupCalibrator(), cb.Multicalibration(max_rounds=2)])
+def test_calibrators_that_are_given_the_outcome_warn(cal):
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = rng.random(200) < p
+    with pytest.warns(CalibrationWarning, match="tells the outcome of every row"):
+        cal.fit(p, y, groups={"label": y})
+
+
+@pytest.mark.parametrize("cal", [cb.ForecastGroupCalibrator(), cb.ForecastMulticalibration(max_rounds=2)])
+def test_calibrators_of_forecasts_that_are_given_the_outcome_warn(cal):
+    y = np.linspace(0.0, 1.0, 60)
+    with pytest.warns(CalibrationWarning, match="tells the outcome of every row"):
+        cal.fit(np.zeros(60), y, std=np.ones(60), groups={"label": y})

@@ -228,3 +228,19 @@ def test_the_strong_null_knows_no_clusters():
     with pytest.raises(InputError, match="independent"):
         cb.audit(y, p, halves, cluster=np.arange(100) // 5, null="strong")
     assert cb.audit(y, p, halves, cluster=np.arange(100) // 5).null == "weak"
+
+
+def test_audits_and_reports_cut_the_same_numbers():
+    n = 600
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.2, 0.8, n)
+    y = (rng.random(n) < p).astype(int)
+    ages, rooms = np.arange(n) % 40, np.arange(n) % 3
+    found = cb.report(y, p, groups={"age": ages, "rooms": rooms}, calibrator=cb.Identity(), n_resamples=0).to_dict()
+    parts = {f"{low} to {low + 7}" for low in range(0, 40, 8)}
+    assert {row["group"] for row in found["groups"]} == {f"{part}, {k}" for part in parts for k in range(3)}
+    told = {one.where["age"] for one in cb.audit(y, p, {"age": ages, "rooms": rooms}, n_draws=50).groups if "age" in one.where}
+    assert told == parts
+    # Whole numbers of few values, and labels without the name of a column, are levels.
+    assert len(cb.audit(y, p, {"age": ages % 20}, depth=1, n_draws=50).groups) == 20
+    assert len(cb.audit(y, p, ages, n_draws=50).groups) == 40

@@ -7,7 +7,7 @@ import pytest
 from tests.frames.modes import COLUMNS
 
 import calibrant as cb
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError
 from calibrant.frames.apply import apply
 
 
@@ -69,3 +69,24 @@ def test_columns_named_by_classes_are_put_in_the_order_of_the_calibrator(tmp_pat
     logs = pd.DataFrame(P[:, ::-1], columns=["p_eel", "p_dog", "p_cat"])
     out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities="p_*"))
     np.testing.assert_allclose(out[["p_cat", "p_dog", "p_eel"]], fitted.predict_proba(P), atol=1e-12)
+
+
+def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_path):
+    import pandas as pd
+
+    n = 300
+    when = pd.Timestamp("2026-03-01 12:00") + pd.to_timedelta(np.arange(n) % 3, unit="h")
+    p = np.linspace(0.1, 0.9, n)
+    frame = pd.DataFrame({"p": p, "when": when, "site": np.where(np.arange(n) % 2, "a", "b")})
+    y = np.where(np.arange(n) % 3 == 0, p > 0.3, p > 0.7)
+    fitted = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=frame[["when", "site"]])
+    assert fitted.offsets_.used
+    wanted = fitted.predict_proba(p, groups=frame[["when", "site"]])[:, 1]
+    frame.to_parquet(tmp_path / "in.parquet")
+    for engine in ("polars", "duckdb", "pyarrow"):
+        out = apply(fitted, tmp_path / "in.parquet", tmp_path / f"{engine}.parquet", probabilities="p", engine=engine)
+        np.testing.assert_allclose(pd.read_parquet(out)["p"], wanted, atol=1e-12)
+    with pytest.warns(
+        CalibrationWarning, match="none of the 300 rows has a level of the column site of groups.*it holds 'A', 'B', the fit"
+    ):
+        apply(fitted, frame.assign(site=frame.site.str.upper()), tmp_path / "new.parquet", probabilities="p")

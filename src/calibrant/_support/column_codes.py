@@ -18,9 +18,9 @@ PARTS, PARTS_OF_GROUPS, MOST_LEVELS = 64, 10, 255
 class ColumnCodes(Saved):
     """What trees ask of a row: columns of numbers cut at quantiles, and columns of levels.
 
-    Whole numbers in ``X`` are numbers, in ``groups`` they are levels. Numbers are cut in 64 parts, those of ``groups`` in 10. The
-    commonest 255 levels are told apart; the rarer share a code with those not seen. A missing value is a level of its own where it was
-    seen: of numbers, one beyond the largest.
+    Whole numbers in ``X`` are numbers, in ``groups`` they may be levels (``GroupLevels``). Numbers are cut in 64 parts, those of
+    ``groups`` in 10. The commonest 255 levels are told apart; the rarer share a code with those not seen. A missing value is a level of
+    its own where it was seen: of numbers, one beyond the largest.
 
     Parameters
     ----------

@@ -8,18 +8,22 @@ import numpy as np
 
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names
-from calibrant.errors import InputError
-from calibrant.groups import coded, group_columns, numbers_of
-from calibrant.labels import array_of, is_missing, label_key
+from calibrant.errors import InputError, warn
+from calibrant.groups import coded, distinct, group_columns
+from calibrant.labels import array_of
+from calibrant.levels import level_of, numbers_of, numbers_said, numbers_to_cut, positions
 
 __all__ = ["GroupLevels", "same_levels"]
+
+#: Among fewer rows a column may tell the outcome by chance.
+LEAST_ROWS = 30
 
 
 class GroupLevels(Saved):
     """The levels of columns of groups.
 
-    Texts, booleans and whole numbers are levels as they are; columns with numbers that are not whole are cut at quantiles. Missing is a
-    level where it was seen, the last one.
+    What a value is read as, and which columns of numbers are cut at quantiles, say ``calibrant.levels``. Missing is a level where it was
+    seen, the last one.
 
     Parameters
     ----------
@@ -28,7 +32,7 @@ class GroupLevels(Saved):
     n_bins : int
         How many parts numbers are cut in.
     whole : bool
-        Whether whole numbers are levels; else they are cut as other numbers are, and all half-way between two of the values.
+        Whether whole numbers may be levels; else they are cut as other numbers are, and all half-way between two of the values.
     argument : str
         What errors call the columns.
 
@@ -49,20 +53,48 @@ class GroupLevels(Saved):
         self.names: list[str] = [name or argument.removesuffix("s") for name, _ in columns]
         self.edges: list[np.ndarray | None] = []
         self.levels: list[list[Any]] = []
-        for _, column in columns:
-            edges = _edges(column, weight, n_bins, whole)
+        for name, column in columns:
+            values = numbers_to_cut(column, named=name is not None) if whole else numbers_of(column)
+            edges = None if values is None else _edges(values, weight, n_bins, whole)
             self.edges.append(edges)
-            if edges is None:
-                self.levels.append([_key(name) for name in coded(column, argument).names.tolist()])
+            if values is None or edges is None:
+                self.levels.append([level_of(level) for level in coded(column, argument).names.tolist()])
             else:
-                self.levels.append(_parts(edges) + ([None] if _any_missing(column) else []))
+                self.levels.append(_parts(edges) + ([None] if np.isnan(values).any() else []))
 
     def codes(self, groups: Any) -> np.ndarray:
-        """(n, c) positions of the rows' levels, -1 for those not learned."""
+        """(n, c) positions of the rows' levels, -1 for those not learned; several rows of none that was learned warn."""
         columns = self._columns(self._ordered(groups))
         if len(columns) != len(self.names):
             raise InputError(f"{self.argument} must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
-        return np.column_stack([self._code(j, column) for j, (_, column) in enumerate(columns)])
+        found = [self._code(j, column) for j, (_, column) in enumerate(columns)]
+        # One new level is what happens; that all of several rows are new is a sign that values are written in another way.
+        for j, code in enumerate(found):
+            if len(code) > 1 and code.max() < 0:
+                warn(self._nothing_known(j, columns[j][1]))
+        return np.column_stack(found)
+
+    def warn_of_outcome(self, groups: Any, outcome: np.ndarray) -> None:
+        """Warn of a column that is the outcome (n,) by other names, as one given by mistake is: a group is known before it."""
+        of_outcome, n_outcomes = distinct(outcome).index, len(np.unique(outcome))
+        if len(outcome) < LEAST_ROWS or n_outcomes < 2:
+            return
+        for j, (_, column) in enumerate(self._columns(groups)):
+            found = distinct(column, self.argument)
+            # One level for each outcome, and one outcome for each level.
+            if len(found) == n_outcomes == len(np.unique(found.index * n_outcomes + of_outcome)):
+                warn(
+                    f"the column {self.names[j]} of {self.argument} tells the outcome of every row, {n_outcomes} levels for as many "
+                    "outcomes; if it is not known before the outcome, leave it out."
+                )
+
+    def _nothing_known(self, j, column):
+        """What to say of a column in which no row is of a level that was learned."""
+        new, known = (_few(levels) for levels in (coded(column, self.argument).names.tolist(), self.levels[j]))
+        return (
+            f"none of the {len(column):,} rows has a level of the column {self.names[j]} of {self.argument} that was seen in the fit: it "
+            f"holds {new}, the fit saw {known}; so the column changes nothing; write its values as they were in the fit."
+        )
 
     def text(self, column: int, code: int) -> str:
         """A level to be read."""
@@ -117,26 +149,15 @@ class GroupLevels(Saved):
     def _code(self, j, column):
         edges, levels = self.edges[j], self.levels[j]
         if edges is None:
-            found = coded(column, self.argument)
-            place = {level: i for i, level in enumerate(levels)}
-            code = np.array([place.get(_key(name), -1) for name in found.names.tolist()], dtype=np.intp)
-            self._require_kind(j, [name for name, at in zip(found.names.tolist(), code.tolist(), strict=True) if at < 0])
-            return code[found.index]
+            found = distinct(column, self.argument)
+            return np.array(positions(levels, found.names.tolist()), dtype=np.intp)[found.index]
         values = numbers_of(column)
+        values = numbers_said(column) if values is None else values
         if values is None:
             raise InputError(f"the column {self.names[j]} of {self.argument} held numbers in the fit; got other values; pass numbers.")
         out = np.searchsorted(edges, values)
         out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
         return out
-
-    def _require_kind(self, j, unknown):
-        """Refuse a level that reads as one of the fit's and is none: 1 and "1", as files of another kind have it."""
-        texts = {str(level): level for level in self.levels[j] if level is not None} if unknown else {}
-        odd = next((name for name in unknown if name is not None and str(name) in texts), None)
-        if odd is not None:
-            raise InputError(
-                f"the column {self.names[j]} of {self.argument} held {texts[str(odd)]!r} in the fit; got {odd!r}; pass values of that type."
-            )
 
 
 def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
@@ -156,24 +177,11 @@ def _even(rows):
     return rows
 
 
-def _key(label):
-    if isinstance(label, tuple):
-        return tuple(map(_key, label))
-    return None if is_missing(label) else label_key(label)
-
-
-def _any_missing(column):
-    return bool(np.isnan(column).any()) if column.dtype.kind == "f" else any(map(is_missing, column.tolist()))
-
-
-def _edges(column, weight, n_bins, whole):
-    """Quantiles of a column of numbers; None for any other, and where whole numbers are levels for those."""
-    values = numbers_of(column)
-    if values is None:
-        return None
+def _edges(values, weight, n_bins, whole):
+    """Quantiles of numbers; None where all are missing."""
     known = ~np.isnan(values)
     values, weight = values[known], weight[known]
-    if not len(values) or (whole and (values == np.floor(values)).all()):
+    if not len(values):
         return None
     order = np.argsort(values, kind="stable")
     values, mass = values[order], np.cumsum(weight[order])
@@ -193,3 +201,8 @@ def _parts(edges):
         return ["all"]
     ends = [f"{edge:.4g}" for edge in edges.tolist()]
     return [f"<= {ends[0]}", *(f"{a} to {b}" for a, b in pairwise(ends)), f"> {ends[-1]}"]
+
+
+def _few(levels):
+    said = ["(missing)" if level is None else repr(level) for level in levels]
+    return f"{', '.join(said[:3])} and {len(said) - 3} more" if len(said) > 4 else ", ".join(said)

@@ -53,8 +53,8 @@ def audit(
         ``by`` are the groups.
     P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one output
     groups : frame, mapping or (n, c) array of columns, or (n,) labels, optional
-        Each column's levels are groups, so groups may overlap or lie in each other. Missing values are a level. Numbers (with more than 20
-        values) are cut into ``n_bins`` parts; whole numbers without the name of a column are labels.
+        Each column's levels are groups, so groups may overlap or lie in each other. Missing values are a level. Numbers that are not
+        whole, or of more than 20 different values, are cut into ``n_bins`` parts; whole numbers without the name of a column are labels.
     std : (n,), for regression
     X : (n, d) features or frame, optional
         Where ``found`` looks for groups; default, in ``groups``.

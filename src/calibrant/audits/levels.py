@@ -9,12 +9,11 @@ import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups
 from calibrant._kernels.memberships import membership
-from calibrant.groups import coded, numbers_of
+from calibrant.groups import Groups, coded, crossed
+from calibrant.labels import array_of
+from calibrant.levels import numbers_to_cut
 
-__all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family"]
-
-#: A numeric column of more distinct values than this is cut at quantiles.
-MOST_VALUES = 20
+__all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family", "shown_groups"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,15 @@ class Family:
 
 def columns_of(labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray) -> list[Column]:
     """Columns (name or None, labels (n,)) as levels; numbers cut into ``n_bins`` parts of equal weight."""
-    return [_column(name or "group", labels, n_bins, weight, frame=name is not None) for name, labels in labelled]
+    return [_column(name, labels, n_bins, weight) for name, labels in labelled]
+
+
+def shown_groups(labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray) -> Groups:
+    """The combinations of the levels of columns as groups of a report, of numbers that are cut the parts that ``columns_of`` makes."""
+    cut = [numbers_to_cut(labels, named=name is not None) is not None for name, labels in labelled]
+    columns = columns_of([one for one, numbers in zip(labelled, cut, strict=True) if numbers], n_bins, weight)
+    parts = iter([Groups(array_of(one.levels), one.index) for one in columns])
+    return crossed([next(parts) if numbers else coded(labels) for (_, labels), numbers in zip(labelled, cut, strict=True)])
 
 
 def cells(columns: Sequence[Column], n: int) -> np.ndarray:
@@ -50,8 +57,8 @@ def cells(columns: Sequence[Column], n: int) -> np.ndarray:
     return code
 
 
-def _column(name: str, labels: np.ndarray, n_bins: int, weight: np.ndarray, frame: bool) -> Column:
-    numbers = _numbers(labels, frame)
+def _column(called: str | None, labels: np.ndarray, n_bins: int, weight: np.ndarray) -> Column:
+    numbers, name = numbers_to_cut(labels, named=called is not None), called or "group"
     if numbers is None:
         found = coded(labels)
         return Column(name, found.texts, found.index)
@@ -62,16 +69,6 @@ def _column(name: str, labels: np.ndarray, n_bins: int, weight: np.ndarray, fram
     levels = [f"{one.min():.4g} to {one.max():.4g}" for one in ends]
     part[missing] = len(levels)
     return Column(name, [*levels, *(["(missing)"] if missing.any() else [])], part)
-
-
-def _numbers(labels: np.ndarray, frame: bool) -> np.ndarray | None:
-    """The column as numbers to be cut, NaN where missing; None where its values are names. Whole numbers without a column are names."""
-    numbers = numbers_of(labels) if frame or labels.dtype.kind not in "iu" else None
-    if numbers is None:
-        return None
-    values = np.unique(numbers[~np.isnan(numbers)])
-    whole = not frame and bool((values == np.rint(values)).all())
-    return None if whole or len(values) <= MOST_VALUES else numbers
 
 
 def family(columns: Sequence[Column], depth: int) -> Family:

@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
+from calibrant.levels import NUMBER, level_of
 
 __all__ = ["decoded", "encoding_of", "rows_in", "rows_of", "typed"]
-
-#: A number as people write one; 007 and 1_000 are names.
-NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 #: Characters of one value, where the rows are read a few at a time.
 LONGEST_VALUE = 2**24
@@ -51,21 +48,22 @@ def encoding_of(data: bytes) -> str:
 
 
 def typed(texts: Iterable[str]) -> np.ndarray:
-    """Each text by itself, so that a column means the same in every file: a number, None where there is nothing, else as it is.
+    """Each text by itself, so that a column means the same in every file: a number, or what ``levels.level_of`` reads it as.
 
     Examples
     --------
     >>> typed(["2", "0.5", "", "007", "a"]).tolist()
     [2, 0.5, None, '007', 'a']
     """
-    values = [_value(text.strip()) for text in texts]
-    return np.fromiter(values, dtype=object, count=len(values))
+    listed = list(texts)
+    values = {text: _value(text) for text in set(listed)}
+    return np.fromiter((values[text] for text in listed), dtype=object, count=len(listed))
 
 
 def _value(text):
-    found = NUMBER.fullmatch(text)
+    found = NUMBER.fullmatch(text.strip())
     if found is None:
-        return text or None
+        return level_of(text)
     return int(text) if found[2] is None and found[3] is None else float(text)
 
 

@@ -66,10 +66,10 @@ def _typed(values):
 
 def _is_number(text):
     try:
-        float(text)
+        number = float(text)
     except ValueError:
         return False
-    return not CODE.fullmatch(text.strip())
+    return number == number and "_" not in text and not CODE.fullmatch(text.strip())
 
 
 def _times(values, name):

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.groups import read_groups
-from calibrant.labels import label_key
+from calibrant.levels import positions
 from calibrant.predictions import Predictions
 
 __all__ = ["By", "Cells", "require_by", "rows_of_cells", "rows_of_groups"]
@@ -75,8 +75,7 @@ def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups:
             raise InputError(f"groups must have the columns that they were fitted with, {names[1:]}; got {columns}.")
         return Cells(names, *np.nonzero(np.column_stack([np.ones(len(member), dtype=bool), member])))
     found = read_groups(groups, record)
-    place = {label_key(name): cell for cell, name in enumerate(names)}
-    at = np.array([place.get(label_key(name), -1) for name in found.names.tolist()])
+    at = np.array(positions(names, found.names.tolist()), dtype=np.intp)
     new = [text for text, cell in zip(found.texts, at, strict=True) if cell < 0]
     if new:
         warn(f"groups hold {new[:6]}, of which no row was seen in fit: their sets hold every class.", SparseDataWarning)

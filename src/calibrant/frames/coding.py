@@ -1,13 +1,12 @@
 """Values of slices and classes as small whole numbers, column by column and joined."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, time
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from calibrant.errors import InputError
+from calibrant.levels import level_of, levels_of
 
 __all__ = ["EVERY", "combinations", "encode", "floor", "mixed", "present"]
 
@@ -27,7 +26,7 @@ def encode(column: Any) -> tuple[list[Any], np.ndarray]:
             return list(range(low, high + 1)), np.subtract(found, low, dtype=np.intp, casting="unsafe")
     if not hasattr(column, "dictionary"):
         column = column.dictionary_encode()
-    values = [_plain(v) for v in column.dictionary.to_pylist()]
+    values = _levels(column.dictionary, types)
     codes = column.indices.to_numpy(zero_copy_only=False)
     if column.null_count:
         codes = np.where(np.isnan(codes), len(values), codes) if codes.dtype.kind == "f" else codes
@@ -74,12 +73,9 @@ def floor(column: Any, every: str, name: str) -> Any:
     return pc.floor_temporal(column, unit=every)
 
 
-def _plain(value):
-    """A slice's value as text or number, the same from every engine."""
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float | Decimal):
-        return None if value != value else float(value) + 0.0
-    return value
+def _levels(column, types):
+    """What the values of an Arrow array are read as, whatever engine it comes from."""
+    if types.is_timestamp(column.type) or types.is_duration(column.type):
+        # As NumPy has them: nanoseconds, and UTC where there is a zone, need no library of times.
+        return levels_of(column.to_numpy(zero_copy_only=False))
+    return [level_of(value) for value in column.to_pylist()]

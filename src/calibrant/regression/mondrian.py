@@ -18,6 +18,7 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered, read_groups
+from calibrant.levels import positions
 from calibrant.regression.conformal import ConformalIntervals
 
 __all__ = ["MondrianIntervals"]
@@ -172,13 +173,13 @@ class MondrianIntervals(RegressionCalibrator):
         """The bin of each row."""
         if self.groups_ is None:
             return np.searchsorted(edges, record.std, side="left")
-        known = dict(zip(self.groups_, range(len(self.groups_)), strict=True))
         groups = read_groups(record.groups, record)
         names = groups.names.tolist()
-        strange = [name for name in names if name not in known]
+        at = np.array(positions(self.groups_, names), dtype=np.intp)
+        strange = [name for name, place in zip(names, at.tolist(), strict=True) if place < 0]
         if strange:
             raise InputError(f"groups must be among those of fit; got {strange[:3]!r}; intervals of another group have no scores.")
-        return np.array([known[name] for name in names])[groups.index]
+        return at[groups.index]
 
     def _predict_rows(self, record, edges, intervals):
         index = self._index(record, np.asarray(edges))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
-from calibrant.audits.levels import columns_of
+from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import Compared, compare, final
 from calibrant.compare.choice import choice
@@ -17,7 +17,7 @@ from calibrant.compare.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import clustered, label_columns, read_groups
+from calibrant.groups import clustered, label_columns
 from calibrant.reporting.audited import audited
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
@@ -129,8 +129,9 @@ def summarise(
     test = None if test is None else task.read_test(test, record)
     target = question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, times)
+    labelled = None if groups is None else label_columns(groups, measured)
     asked = Asked(
-        None if groups is None else read_groups(groups, measured), None if groups is None else label_columns(groups, measured),
+        None if labelled is None else shown_groups(labelled, PARTS, measured.weights), labelled,
         _parts_of(features, measured), read_times(times, every, measured), task.n_bins if n_bins is None else n_bins, level, n_resamples,
         random_state, Decisions(thresholds, cost_false_positive, cost_false_negative),
     )  # fmt: skip

@@ -120,6 +120,7 @@ class ForecastGroupCalibrator(RegressionCalibrator):
     def _fit_output(self, record):
         template = StdScaling() if self.calibrator is None else self.calibrator
         base = clone(template).fit_record(replace(record, groups=None))
+        self.levels_.warn_of_outcome(record.groups, record.y)
         score = np.clip(base.predict_record(replace(record, groups=None)).score_at(record.y), -FARTHEST, FARTHEST)[:, None]
         weight, kept, families = record.weights, [], []
         for columns, code in zip(self.crossings_, self._codes(record), strict=True):

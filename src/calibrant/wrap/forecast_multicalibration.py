@@ -163,6 +163,8 @@ class ForecastMulticalibration(RegressionCalibrator):
         template = StdScaling() if self.calibrator is None else self.calibrator
         numbers, tables = _numbers(record), _tables(record)
         columns = ColumnCodes(numbers, ["mean", "std"], tables, record.weights)
+        if record.groups is not None:
+            columns.tables["groups"].warn_of_outcome(record.groups, record.y)
         merged, codes = _merged(record, columns.codes(numbers, tables))
 
         def start(rows):

@@ -45,7 +45,8 @@ class GroupCalibrator(Calibrator):
     slopes : bool, default True
         Whether the slope may differ by level too; of two classes only.
     n_bins : int >= 2, default 10
-        Quantile bins of columns with numbers that are not whole. Whole numbers, texts and missing values are levels.
+        Quantile bins of columns of numbers that are not whole, or of more than 20 different values. Other whole numbers, whole numbers
+        given as labels (without the name of a column), texts and missing values are levels.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -110,6 +111,7 @@ class GroupCalibrator(Calibrator):
                 raise InputError(f"{name} must be a whole number from {least}; got {value!r}.")
         self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=TemperatureScaling), record)
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
+        self.levels_.warn_of_outcome(record.groups, record.labels)
         codes = self.levels_.codes(record.groups)
         self.crossings_: list[tuple[int, ...]] = crossings(self.levels_, codes, self.depth)
         cells = [

@@ -71,9 +71,9 @@ class Multicalibration(Calibrator):
     Notes
     -----
     Use it with rows by the thousand and features or groups that act together, or with numbers in which the error bends. ``groups`` and
-    ``X`` are columns of numbers or of names; whole numbers are levels in ``groups`` and numbers in ``X``. A missing value is a level of its
-    own where it was seen; a level that was not counts with the rare ones. With neither, the score alone is bent. Without ``X`` it can be
-    exported, a few thousand look-ups.
+    ``X`` are columns of numbers or of names; whole numbers of at most 20 different values are levels in ``groups``, and all are numbers in
+    ``X``. A missing value is a level of its own where it was seen; a level that was not counts with the rare ones. With neither, the score
+    alone is bent. Without ``X`` it can be exported, a few thousand look-ups.
     It is the base exactly unless rows left out gain more than 1.5 standard errors of log loss, and below 50 rows. Equal rows are merged
     first, so that a weight means repetition.
 
@@ -159,6 +159,8 @@ class Multicalibration(Calibrator):
         numbers = self._numbers(record)
         names = ["score"] if numbers.shape[1] == 1 else [f"score of {label}" for label in self.classes_.tolist()]
         self.columns_: ColumnCodes = ColumnCodes(numbers, names, _beside(record), record.weights)
+        if record.groups is not None:
+            self.columns_.tables["groups"].warn_of_outcome(record.groups, record.labels)
         merged, codes = _merged(record, self.columns_.codes(numbers, _beside(record)))
 
         def start(rows):

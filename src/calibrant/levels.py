@@ -1,0 +1,160 @@
+"""What a value of a column of groups is read as: one rule for every container, file and engine, and for when numbers are cut."""
+
+import re
+from collections.abc import Hashable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from calibrant.labels import is_missing, label_key
+
+__all__ = ["MOST_VALUES", "NUMBER", "level_of", "levels_of", "numbers_of", "numbers_said", "numbers_to_cut", "positions"]
+
+#: Whole numbers of more different values than this are cut at quantiles, as numbers that are not whole always are.
+MOST_VALUES = 20
+#: A number as people write one; 007 and 1_000 are names.
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+#: A date with a time of day, as ISO 8601, pandas, SQL and Arrow write it.
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\d\d(?::?\d\d)?)?")
+#: Of pandas: what is a text in every file.
+TEXTS_IN_FILES = ("Interval", "Period")
+
+
+def level_of(value: Any) -> Hashable:
+    """What a value is read as.
+
+    None for what is missing: None, NaN, NaT, NA, and a text of nothing or of spaces alone. A number, be it a decimal, a whole float or a
+    duration (in seconds), is a Python number. A time is its ISO text without ending zeros, in UTC where it has a zone, and the date alone
+    at midnight, be it given as a time or as a text. Other texts are as they are, letter by letter. Levels are read as themselves.
+
+    Examples
+    --------
+    >>> level_of(""), level_of(2.0), level_of(datetime(2026, 3, 1, 12)), level_of("2026-03-01 12:00:00+00:00")
+    (None, 2, '2026-03-01T12:00:00', '2026-03-01T12:00:00')
+    """
+    if isinstance(value, str):
+        return _text_level(str(value))
+    if isinstance(value, tuple):
+        return tuple(map(level_of, value))
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return levels_of(np.array([value]))[0]
+    if isinstance(value, date | time):
+        return _time_level(value)
+    if isinstance(value, timedelta):
+        return label_key(value.total_seconds())
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else label_key(float(value))
+    return str(value) if type(value).__name__ in TEXTS_IN_FILES else label_key(value)
+
+
+def levels_of(values: np.ndarray) -> list[Any]:
+    """``level_of`` of each value of an array (n,)."""
+    if values.dtype.kind == "M":
+        return [None if text == "NaT" else _text_level(text) for text in np.datetime_as_string(values).tolist()]
+    if values.dtype.kind == "m":
+        return [None if value != value else label_key(value) for value in _seconds(values).tolist()]
+    return [level_of(value) for value in values.tolist()]
+
+
+def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
+    """Where each value given is among known levels, -1 where it is not: by itself, as it is read, or by its text.
+
+    The first keeps what a file of an older reading learned. The last is for files, where a number or a truth value may be a text.
+
+    Examples
+    --------
+    >>> positions([1, "1", None], [1.0, "1", ""]), positions(["2", True], [2, "2.0", "TRUE", "007"])
+    ([0, 1, 2], [0, 0, 1, -1])
+    """
+    readings = (label_key, level_of, _said)
+    # Of levels that read alike the first counts.
+    tables = [{reading(level): k for k, level in reversed(list(enumerate(known)))} for reading in readings]
+    each = list(zip(readings, tables, strict=True))
+    return [next((table[key] for reading, table in each if (key := reading(value)) in table), -1) for value in given]
+
+
+def numbers_of(column: np.ndarray) -> np.ndarray | None:
+    """(n,) float64 of a column that is all numbers, NaN where one is missing; None for any other, booleans among them."""
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    if column.dtype.kind == "m":
+        return _seconds(column)
+    if column.dtype.kind != "O":
+        return None
+    # A column of texts is none by its first.
+    numbers = list(takewhile(lambda number: number is not None, map(_number, column.tolist())))
+    return None if len(numbers) < len(column) else np.array(numbers, dtype=np.float64)
+
+
+def numbers_said(column: np.ndarray) -> np.ndarray | None:
+    """``numbers_of`` a column that may hold numbers as texts, as files do."""
+    said = [_said(value) for value in column.tolist()]
+    return numbers_of(np.fromiter(said, dtype=object, count=len(said)))
+
+
+def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | None:
+    """(n,) float64 of a column that is to be cut at quantiles, NaN where missing; None for one whose values are levels.
+
+    Numbers are cut where one of them is not whole, or where they have more than ``MOST_VALUES`` different values: they are then amounts,
+    such as ages. Without the name of a column (``named``) whole numbers are labels, however many.
+    """
+    values = numbers_of(column)
+    if values is None:
+        return None
+    known = np.unique(values[~np.isnan(values)])
+    whole = bool((known == np.floor(known)).all())
+    return None if whole and (len(known) <= MOST_VALUES or not named) else values
+
+
+def _number(value):
+    """The value as a float, NaN where it is missing; None for what is no number."""
+    number = isinstance(value, int | float | np.number | Decimal | timedelta) and not isinstance(value, bool)
+    level = level_of(value)
+    return float("nan") if level is None else float(level) if number else None
+
+
+def _seconds(durations):
+    out = durations / np.timedelta64(1, "s")
+    return np.where(np.isnat(durations), np.nan, out)
+
+
+def _time_level(value):
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return _text_level(value.isoformat())
+
+
+def _text_level(text):
+    found = TIME.fullmatch(text)
+    if found is None:
+        return text if text.strip(" ") else None
+    day, minute, second, fraction, zone = found.groups()
+    if zone not in (None, "Z"):
+        try:
+            shifted = datetime.fromisoformat(f"{day}T{minute}{zone}").astimezone(UTC)
+        except (ValueError, OverflowError):
+            return text
+        day, minute = shifted.date().isoformat(), shifted.time().isoformat("minutes")
+    fraction = (fraction or "").rstrip("0")
+    clock = f"{minute}{second or ':00'}{'.' if fraction else ''}{fraction}"
+    return day if clock == "00:00:00" else f"{day}T{clock}"
+
+
+def _said(level):
+    """What a level is by its text: a number or a truth value where it reads as one."""
+    if isinstance(level, tuple):
+        return tuple(map(_said, level))
+    level = level_of(level)
+    if isinstance(level, bool):
+        return str(level).lower()
+    if not isinstance(level, str):
+        return level
+    text = level.strip(" ")
+    if NUMBER.fullmatch(text):
+        return label_key(float(text)) if any(mark in text for mark in ".eE") else int(text)
+    return text.lower() if text.lower() in ("true", "false") else level
