@@ -22,7 +22,7 @@ def run(exported, row):
 
 def position(column, value):
     """Of a value among the levels of one of "groups": what follows the predictions in a row; -1 where it is not known."""
-    if value is None or value != value:
+    if value is None or value != value or (isinstance(value, str) and not value.strip(" ")):
         return column["missing"]
     levels = column.get("levels", [])
     return bisect_left(column["edges"], value) if "edges" in column else levels.index(value) if value in levels else -1

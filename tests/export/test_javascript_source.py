@@ -56,6 +56,24 @@ def test_in_node_it_finds_the_positions_of_groups(cases, tmp_path):
     assert json.loads(done.stdout) == case.rows[:, -3:].tolist()
 
 
+@pytest.mark.skipif(NODE is None, reason="needs node")
+def test_in_node_values_of_groups_are_read_as_python_reads_them(tmp_path):
+    n = 600
+    frame = {"age": np.linspace(0.5, 80.5, n), "site": np.array([1, 2, None], dtype=object)[np.arange(n) % 3], "far": np.arange(n) % 2 == 0}
+    y = np.arange(n) % 3 == 0
+    fitted = cb.GroupCalibrator().fit(np.full(n, 0.4), y, groups=frame)
+    (tmp_path / "one.mjs").write_text(to_javascript(fitted))
+    rows = [[30.0, 2, True], [None, None, None], ["", " ", ""], [99.0, "2", "true"], [-1.0, 7, False]]
+    (tmp_path / "groups.json").write_text(json.dumps(rows))
+    (tmp_path / "run.mjs").write_text(POSITIONS)
+    asked = [NODE, "run.mjs"]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == fitted.group_levels().codes(np.array(rows, dtype=object)).tolist()
+    (tmp_path / "groups.json").write_text(json.dumps([["old", 1, True]]))
+    refused = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "the column age held numbers in the fit; got old" in refused.stderr
+
+
 #: A module of text, as a page would get it from a server: the policy of files keeps pages from importing what lies beside them.
 PAGE = """
 const [sources, rows, done] = arguments;

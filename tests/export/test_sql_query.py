@@ -1,14 +1,17 @@
 """The query gives in DuckDB and in SQLite what predict gives, and reads as PostgreSQL."""
 
 import sqlite3
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import calibrant as cb
+from calibrant._support.group_levels import GroupLevels
 from calibrant.errors import InputError
 from calibrant.export import to_json, to_sql
+from calibrant.export.sql_columns import position
 
 sqlglot = pytest.importorskip("sqlglot")
 duckdb = pytest.importorskip("duckdb")
@@ -82,3 +85,40 @@ def test_wrong_options_are_refused():
     ):
         with pytest.raises(InputError, match=message):
             to_sql(temperature(), **{"columns": ["a", "b"], "table": "log"} | options)
+
+
+#: Described columns, and values that each holds in a database beside what Python is given.
+READ = {
+    "edges": ([0.25, 2.5], [0.25, 0.3, 99.0, -1.0, 2.5, float("nan"), float("-nan"), float("inf"), float("-inf"), None], "DOUBLE"),
+    "small floats": ([0.5, 2.5], [0.5, 0.75, float("nan"), None, 3.0], "REAL"),
+    "decimals": ([0.25, 2.5], [Decimal("0.25"), Decimal("0.26"), None], "DECIMAL(5, 2)"),
+    "numbers": ([1, 2, 30], [1, 2.0, 30.0, 7.0, float("nan"), None], "DOUBLE"),
+    "texts": (["a", "b", "nan"], ["a", " ", "", "b", "nan", "A", " a", None], "VARCHAR"),
+    "truths": ([True, False], [True, False, None], "BOOLEAN"),
+    "times": (["2026-03-01", "2026-03-01T12:00:00"], ["2026-03-01 00:00:00", "2026-03-01 12:00:00", "2026-03-02 00:00:00"], "TIMESTAMP"),
+}
+
+
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("kind", READ)
+def test_values_of_groups_are_read_as_python_reads_them(kind, missing):
+    learned, values, of_type = READ[kind]
+    levels = GroupLevels(["a", "b"], np.ones(2))
+    tail = [None] if missing else []
+    cut = kind in ("edges", "small floats", "decimals")
+    levels.edges, levels.levels = [np.array(learned) if cut else None], [(["low", "mid", "high"] if cut else learned) + tail]
+    described = levels.described()[0]
+    wanted = levels.codes({"group": values})[:, 0].tolist()
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE log (id INTEGER, g {of_type})")
+    connection.executemany("INSERT INTO log VALUES (?, ?)", list(enumerate(values)))
+    asked = f"SELECT {position('g', described)} FROM log ORDER BY id"
+    assert [found for (found,) in connection.execute(sqlglot.transpile(asked, read="postgres", write="duckdb")[0]).fetchall()] == wanted
+    if kind in ("decimals", "times"):
+        return
+    # SQLite has no NaN, and no types of columns that hold.
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE log (id, g)")
+    connection.executemany("INSERT INTO log VALUES (?, ?)", [*enumerate(values), (99, "")])
+    found = connection.execute(sqlglot.transpile(asked, read="postgres", write="sqlite")[0]).fetchall()
+    assert [place for (place,) in found] == [*wanted, described["missing"]]

@@ -16,12 +16,17 @@ JAVASCRIPT = Language(
     array="const {name} = new Float64Array({width});", table="const {name} = [{values}];", index="{x}",
 )  # fmt: skip
 
-#: The position of a value among a column's levels: -1 where it is not known.
+#: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is not known.
 POSITION = """\
 export function position(j, value) {
-  const { levels, edges, missing } = groups[j];
-  if (value === null || value === undefined || Number.isNaN(value)) return missing;
-  return levels ? levels.indexOf(value) : edges.filter((edge) => edge < value).length;
+  const { name, levels, edges, missing } = groups[j];
+  if (value === null || value === undefined || Number.isNaN(value) || /^ *$/.test(value)) return missing;
+  if (!levels) {
+    if (typeof value !== "number") throw new TypeError(`the column ${name} held numbers in the fit; got ${value}`);
+    return edges.filter((edge) => edge < value).length;
+  }
+  const at = levels.indexOf(value);
+  return at < 0 ? levels.findIndex((level) => level !== null && String(level) === String(value)) : at;
 }
 """
 

@@ -20,14 +20,22 @@ def quoted(name: str) -> str:
 
 
 def position(column: str, described: dict[str, Any]) -> str:
-    """The position of a column's value among the levels of a group, or the number of edges below it; -1 where it is not known."""
-    missing = number(described["missing"])
+    """The position of a column's value among the levels of a group, or the number of edges below it; -1 where it is not known.
+
+    As ``calibrant.levels`` reads it: NULL, a text of nothing or of spaces alone and, among numbers, NaN are missing.
+    """
+    missing, levels = number(described["missing"]), [level for level in described.get("levels", ()) if level is not None]
+    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
+    # By its text: databases do not agree on how NaN compares, nor on what says whether a value is one.
+    nothing = ["", "nan", "-nan"] if numbers else [""]
+    empty = f"{column} IS NULL OR TRIM(LOWER(CAST({column} AS TEXT))) IN ({', '.join(map(_literal, nothing))})"
+    value = f"CAST({column} AS DOUBLE PRECISION)" if numbers else column
     if "edges" in described:
-        found = _searched(column, described["edges"], [number(k) for k in range(len(described["edges"]) + 1)], ">")
-        return f"CASE WHEN {column} IS NULL THEN {missing} ELSE {found} END"
-    known = [(level, number(k)) for k, level in enumerate(described["levels"]) if level is not None]
-    cases = " ".join(f"WHEN {column} = {_literal(level)} THEN {place}" for level, place in known)
-    return f"CASE WHEN {column} IS NULL THEN {missing} {cases} ELSE {number(-1)} END"
+        found = _searched(value, described["edges"], [number(k) for k in range(len(described["edges"]) + 1)], ">")
+        return f"CASE WHEN {empty} THEN {missing} ELSE {found} END"
+    places = [number(k) for k, level in enumerate(described["levels"]) if level is not None]
+    cases = " ".join(f"WHEN {value} = {_literal(level)} THEN {place}" for level, place in zip(levels, places, strict=True))
+    return f"CASE WHEN {empty} THEN {missing} {cases} ELSE {number(-1)} END"
 
 
 def _literal(level: str | float) -> str:

@@ -59,7 +59,7 @@ def to_sql(
     Notes
     -----
     Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL; among
-    the groups it is the missing level, or an unknown one. Exponents are
+    the groups it, NaN and a text of nothing or of spaces are the missing level, or an unknown one. Exponents are
     kept within 700, since databases raise errors where other languages give 0. Tables of steps become nested CASE: maps of
     thousands of steps make long queries.
 
