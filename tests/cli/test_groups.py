@@ -160,6 +160,42 @@ def test_what_is_refused(tables, tmp_path):
     assert "had no names in its fit" in _run("apply", tmp_path / "unnamed.calibrant", new, "-o", tmp_path / "o.csv").output
 
 
+@pytest.mark.parametrize("command", [("fit", "--method", "group"), ("report",), ("audit",)])
+def test_what_rows_are_judged_by_is_no_group_of_theirs(command, tables, tmp_path):
+    fit, *_ = tables
+    name, *options = command
+    if name != "audit":
+        options += ["-o", tmp_path / f"out.{'json' if name == 'report' else 'calibrant'}"]
+    for groups, what in (("label", "the outcome"), ("sex,label", "the outcome"), ("p", "a prediction")):
+        result = _run(name, fit, "--groups", groups, *options)
+        assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
+        assert (
+            f"--groups must name columns that are known before anything comes true; {groups[-5:].strip(',')!r} is {what} of"
+            in result.output
+        )
+    assert name != "report" or "--features must name columns" in _run(name, fit, "--features", "label", *options).output
+
+
+def test_the_outcome_of_a_forecast_is_no_group_either(tmp_path):
+    path = tmp_path / "f.csv"
+    pd.DataFrame({"mean": [0.0, 1.0], "std": [1.0, 1.0], "outcome": [0.5, 0.7]}).to_csv(path, index=False)
+    for name, what in (("outcome", "the outcome"), ("std", "a prediction")):
+        result = _run("fit", path, "--groups", name, "--method", "forecast-group", "-o", tmp_path / "m.calibrant")
+        assert f"{name!r} is {what} of" in result.output
+
+
+def test_files_whose_levels_are_all_new_are_said_so(tables, tmp_path):
+    fit, _, _, second = tables
+    model, other = tmp_path / "m.calibrant", tmp_path / "other.csv"
+    assert _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    second.assign(sex=second.sex.str.upper()).to_csv(other, index=False)
+    result = _run("apply", model, other, "-o", tmp_path / "out.csv")
+    assert result.exit_code == 0
+    assert "Warning: none of the 800 rows has a level of the column sex of groups that was seen in the fit" in result.output
+    assert "it holds 'F', 'M', the fit saw 'f', 'm';" in result.output
+    assert result.output.count("Warning") == 1
+
+
 def test_python_refuses_a_report_that_lacks_one_of_the_two_groups():
     frame = _frame(200, 2)
     with pytest.raises(InputError, match="pass test="):

@@ -127,6 +127,8 @@ def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
             made.fit_groups()
     with pytest.raises(InputError, match="such as GroupCalibrator"):
         _by_cells(frame).fit_groups(cb.TemperatureScaling())
+    with pytest.raises(InputError, match="by must name columns that are known before anything comes true; 'label' is the label"):
+        sketch(frame, probabilities="p", target="event", by=["a", "label"], n_bins=64)
     unnamed = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame["a"].to_numpy())
     with pytest.raises(InputError, match="had no names"):
         apply(unnamed, frame, "nowhere.parquet", probabilities="p")

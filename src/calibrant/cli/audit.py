@@ -57,7 +57,11 @@ def audit(
         raise InputError("audit needs probabilities, and --inputs score says otherwise; turn them into risks with `calibrant fit` first.")
     if any(gate.when == "after" for gate in gates):
         raise click.UsageError("audit looks at the predictions as they are; leave out after. in --fail-if.")
-    options: dict[str, Any] = {"groups": columns_of(data, groups), "sample_weight": data.weight, "cluster": column_of(data, cluster)}
+    options: dict[str, Any] = {
+        "groups": columns_of(data, groups, "--groups"),
+        "sample_weight": data.weight,
+        "cluster": column_of(data, cluster),
+    }
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
     if data.task == "regression":
         if data.outputs is not None:

@@ -64,7 +64,7 @@ def _fitted(file, columns, method, target, groups):
             if groups is not None:
                 raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
             return fit_scores(data, method), f"{len(data.values):,} scores"
-        of_rows = None if groups is None else columns_of(data, groups)
+        of_rows = None if groups is None else columns_of(data, groups, "--groups")
         return FITS[data.task](_taking(chosen(method, None, data, target=target, groups=groups), groups), data, of_rows)
 
 

@@ -35,6 +35,8 @@ class ForecastFile:
         Names of the outputs where the columns name several.
     names : dict
         What the columns or arrays are called: "mean" and "std", "quantiles" or "samples", each a list.
+    outcome : tuple of str
+        The columns or arrays that ``labels`` are read from.
     """
 
     path: Path
@@ -44,6 +46,7 @@ class ForecastFile:
     outputs: Any
     source: Any
     names: dict[Any, Any]
+    outcome: tuple[str, ...] = ()
     task: ClassVar[str] = "regression"
 
 
@@ -77,9 +80,10 @@ def _looks_like_forecasts(source):
 def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> ForecastFile:
     """The forecasts of a file, and outcomes where wanted."""
     forecast, names, outputs = _forecast(source, columns)
-    y = _outcome(source, columns, outputs) if labels else None
-    weight = _optional(source, columns.weight, ARRAYS["weight"])
-    return ForecastFile(source.path, forecast, y, weight if labels else None, outputs, source, names)
+    outcome = _outcome_names(source, columns, outputs) if labels else []
+    weight = _named(source, columns.weight, ARRAYS["weight"])
+    y, weight = (_one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None for own in (outcome, weight))
+    return ForecastFile(source.path, forecast, y, weight if labels else None, outputs, source, names, tuple(outcome))
 
 
 def _forecast(source, columns):
@@ -140,23 +144,20 @@ def _columns(source, names):
     return np.column_stack([_one(source, name) for name in names])
 
 
-def _outcome(source, columns, outputs):
+def _outcome_names(source, columns, outputs):
     own = [f"y_{name}" for name in outputs or ()]
     if own and columns.label is None and all(name in source.content for name in own):
-        return _columns(source, own)
-    found = _optional(source, columns.label, OUTCOMES)
-    if found is None:
+        return own
+    found = _named(source, columns.label, OUTCOMES)
+    if not found:
         raise InputError(
             f"{source.path} must hold the outcomes as {', '.join(OUTCOMES)}; it holds {source.described()}; name yours with --label."
         )
     return found
 
 
-def _optional(source, given, usual):
-    names = [name for name in usual if name in source.content][:1] if given is None else list(map(source.require, _split(given)))
-    if not names:
-        return None
-    return _one(source, names[0]) if len(names) == 1 else _columns(source, names)
+def _named(source, given, usual):
+    return [name for name in usual if name in source.content][:1] if given is None else list(map(source.require, _split(given)))
 
 
 def calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class PredictionFile:
         The arrays or columns that hold ``values``.
     event
         The label of the event, of two classes; None where it is not known.
+    outcome : tuple of str
+        The array or column that ``labels`` are read from, if it has a name.
     """
 
     path: Path
@@ -47,6 +49,7 @@ class PredictionFile:
     source: Any
     names: list[Any]
     event: Any = None
+    outcome: tuple[str, ...] = ()
     task: ClassVar[str] = "classification"
 
     @property
@@ -90,7 +93,8 @@ def read_source(source: Any, columns: Columns, *, labels: bool = True, prefer: s
         weight = None if weight is None else table_columns.as_floats(weight, columns.weight or "weight", path)
     if y is not None and classes is not None and columns.classes is None and source.kind not in ("npz", "npy"):
         _require_named(y, classes, path)
-    data = PredictionFile(path, values, inputs, classes, y, weight, source, names)
+    outcome = key_of(source, columns.label, "label") if labels and source.kind != "npy" else None
+    data = PredictionFile(path, values, inputs, classes, y, weight, source, names, outcome=() if outcome is None else (outcome,))
     return _with_event(data, columns) if values.ndim in (1, 2) else data
 
 
@@ -174,12 +178,29 @@ def column_of(data: PredictionFile, name: str) -> Any:
     return None if name is None else np.asarray(data.source.column(data.source.require(name)))
 
 
-def columns_of(data: PredictionFile, names: str | list[str]) -> dict[str, Any]:
-    """Columns of groups by their names, which commas part where none holds one; numbers in text are numbers, and nothing is missing."""
+def columns_of(data: PredictionFile, names: str | list[str], option: str | None = None) -> dict[str, Any]:
+    """Columns of groups by their names, which commas part where none holds one; numbers in text are numbers, and nothing is missing.
+
+    Asked for by an ``option``, they may not be what the rows are judged by.
+    """
     if isinstance(names, str):
         names = [names] if names in data.source.content else [name.strip() for name in names.split(",") if name.strip()]
     found = {name: column_of(data, name) for name in names}
+    if option is not None:
+        _refuse_judged(data, names, option)
     return {name: typed(values) for name, values in found.items()} if data.source.kind == "csv" else found
+
+
+def _refuse_judged(data, names, option):
+    """Refuse the outcome among columns of groups or features, which would tell it, and predictions among groups."""
+    each = [name for several in data.names.values() for name in several] if isinstance(data.names, dict) else data.names
+    judged = (dict.fromkeys(each, "a prediction") if option == "--groups" else {}) | dict.fromkeys(data.outcome, "the outcome")
+    found = next((name for name in names if name in judged), None)
+    if found is not None:
+        raise InputError(
+            f"{option} must name columns that are known before anything comes true; {found!r} is {judged[found]} of {data.path}; "
+            "leave it out."
+        )
 
 
 def column_order(data: PredictionFile, classes: ArrayLike) -> Any:

@@ -87,7 +87,7 @@ def _reported(file, test, columns, method, loaded, target, time, groups, feature
     measured, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(measured, time),
-        "features": None if features is None else columns_of(measured, features),
+        "features": None if features is None else columns_of(measured, features, "--features"),
         "cluster": column_of(measured, cluster),
         "title": shown(title or measured.path.name),
     }
@@ -97,7 +97,7 @@ def _reported(file, test, columns, method, loaded, target, time, groups, feature
     else:
         fitted = chosen(method, loaded, data, target=target, groups=groups)
     by_groups = groups is not None and held_out is not None and fitted.tags.uses_groups
-    options["groups"] = None if groups is None else columns_of(data if by_groups else measured, groups)
+    options["groups"] = None if groups is None else columns_of(data if by_groups else measured, groups, "--groups")
     options["target"] = viewed(data, target, fitted)
     with fold_progress(fitted) as step:
         test = _test(held_out, data, groups if by_groups else None)
@@ -108,7 +108,7 @@ def _test(test, data, groups):
     """What a report's ``test`` takes of a file, with its groups where the calibrator uses them."""
     if test is None:
         return None
-    own = () if groups is None else (columns_of(test, groups),)
+    own = () if groups is None else (columns_of(test, groups, "--groups"),)
     if data.task == "regression":
         require_order(test.outputs, f"{test.path}", data.outputs, f"{data.path}")
         return test.labels, test.forecast, test.weight, *own

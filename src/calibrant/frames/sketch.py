@@ -91,7 +91,10 @@ class ScoreSketch(Saved):
         ----------
         calibrator : Calibrator, default ``GroupCalibrator()``
             One that uses groups. Each bin of a slice is two rows for it, with and without the event, at its mean score. With 512 bins,
-            0.07 wide in the logit, its probabilities were within 1e-3 of those of the fit of all rows, with 4,096 within 2e-4.
+            0.07 wide in the logit, the probabilities of a ``GroupCalibrator`` on a smooth base (temperature, Platt, the identity) were
+            within 1e-3 of those of the fit of all rows, with 4,096 within 2e-4. Others have no such limit: an isotonic base jumps
+            elsewhere (0.01 apart on average, 0.1 at a jump), and :class:`Multicalibration` deals its folds over bins in place of rows, so
+            that it differs as it does with another ``random_state`` (0.005 apart on average, 0.04 at most, of 30,000 rows).
 
         Returns
         -------
@@ -165,6 +168,8 @@ def sketch(
         kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
         every=every, classes=classes, target=target,
     )  # fmt: skip
+    if columns.label in columns.by:
+        raise InputError(f"by must name columns that are known before anything comes true; {columns.label!r} is the label; leave it out.")
     return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
 
 
