@@ -14,7 +14,8 @@ from calibrant.arrays import column_names, resolution, rows_named, to_array, wei
 from calibrant.errors import InputError
 from calibrant.groups import groups_given
 from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
-from calibrant.predictions.record import Inputs, Predictions
+from calibrant.predictions.given import Inputs
+from calibrant.predictions.record import Predictions
 from calibrant.predictions.values import check_values as refuse_values
 
 __all__ = ["read", "reference_pair"]

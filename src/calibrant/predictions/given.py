@@ -1,0 +1,144 @@
+"""What was given of n rows of predictions, checked, and what is done with rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from calibrant.predictions.values import check_values, sound
+from calibrant.rows import take_rows
+
+__all__ = ["Given", "Inputs"]
+
+#: What predictions of classes are given as.
+Inputs = Literal["probability", "logit"]
+
+#: Entries of P in one block of ``blocks``: small enough for the block and what is derived from it to stay in the cache.
+BLOCK_ENTRIES = 131_072
+#: What parts of a record with a memory take over.
+HANDED_ON = ("log_probabilities", "row_sums", "_tilts")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Checked predictions of n rows over K classes, with what came beside them.
+
+    Attributes
+    ----------
+    values : (n, K) float32 or float64
+        Probabilities as given (rows sum to 1 within the tolerance of their dtype) or logits.
+    kind : {"probability", "logit"}
+    classes : (K,) array, in column order.
+    labels : (n,) intp or None
+        Position of the true class in ``classes``.
+    weight : (n,) float64 or None
+        Positive weights; None means every row counts once. Rows of weight 0 have been dropped.
+    X, reference
+        Features of the rows, and (X_train, y_train) with labels as positions in ``classes``, or None.
+    resolution : float
+        Machine epsilon of the dtype the values came in.
+    checked : bool
+        False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
+    memory : dict or None
+        What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from; None: every fit begins anew.
+    own : (n,) intp or None
+        Labels taken for the model's own instead of those of the largest values, with their probabilities as confidence: a calibrator of
+        the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
+    cluster : (n,) intp or None
+        Which rows hang together: intervals and tests then count clusters, not rows.
+    groups : (n,) labels, or a frame of n rows, or None
+        The groups that rows are of, as given, for calibrators that set each group right.
+    """
+
+    values: np.ndarray
+    kind: Inputs
+    classes: np.ndarray
+    labels: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    X: Any = None
+    reference: Any = None
+    resolution: float = 2.0**-52
+    kept: np.ndarray | None = field(default=None, repr=False)
+    checked: bool = field(default=True, repr=False)
+    own: np.ndarray | None = field(default=None, repr=False)
+    memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    cluster: np.ndarray | None = field(default=None, repr=False)
+    groups: Any = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_classes(self) -> int:
+        return self.values.shape[1]
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(n,) float64, ones where no weights were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """A place for what several fits on these very rows derive from them."""
+        return {}
+
+    def memory_of(self, key: Any) -> dict[str, Any] | None:
+        """The part of the memory that one search has for itself."""
+        return None if self.memory is None else self.memory.setdefault(key, {})
+
+    def take(self, rows: Any) -> Self:
+        """The same record for some of the rows (indices, mask or slice)."""
+        part = replace(
+            self,
+            values=self.values[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            X=self._rows_of(self.X, rows),
+            groups=self._rows_of(self.groups, rows),
+            kept=None,
+            own=None if self.own is None else self.own[rows],
+            cluster=None if self.cluster is None else self.cluster[rows],
+        )
+        self._hand_on(part, rows)
+        return part
+
+    def _rows_of(self, table, rows):
+        """Some rows of what came beside the predictions, None where nothing did."""
+        if table is None or isinstance(table, np.ndarray):
+            return table if table is None else table[rows]
+        return take_rows(table, np.arange(len(self))[rows])
+
+    def weighted(self, weight: np.ndarray) -> Self:
+        """The same rows with other weights, (n,), none of them 0."""
+        out = replace(self, weight=weight)
+        self._hand_on(out, slice(None))
+        return out
+
+    def _hand_on(self, part, rows):
+        """Give what was derived row by row to a part of the record, where fits share a memory."""
+        for name in HANDED_ON if self.memory is not None else ():
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name][rows]
+
+    @property
+    def _block_rows(self):
+        return max(1024, BLOCK_ENTRIES // self.n_classes)
+
+    def blocks(self, size: int | None = None) -> Iterator[Self]:
+        """The record in slices of at most ``size`` rows (by default as many as fit the cache), checked on the way if it is not yet."""
+        size = self._block_rows if size is None else size
+        for start in range(0, max(len(self), 1), size):
+            block = self if len(self) <= size else self.take(slice(start, start + size))
+            if not (self.checked or sound(block)):
+                check_values(self.values, self.kind, self.resolution)
+            yield block
+
+    def without_features(self) -> Self:
+        """The record without ``X``, for a calibrator that does not use it."""
+        return replace(self, X=None)
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """An array given for the rows of the input, without the rows of weight 0 that were dropped."""
+        return values if self.kept is None else values[self.kept]
