@@ -9,8 +9,6 @@ from calibrant.select.evidence_pool import evidence_pool, table_of
 class _Held:
     """Candidates whose means score as the mean of their scores."""
 
-    nat = 1.0
-
     def __init__(self, losses):
         self.each, self.weight = np.asarray(losses, dtype=float), np.ones(len(losses[0]))
 

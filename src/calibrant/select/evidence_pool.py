@@ -1,16 +1,17 @@
-"""Weights of calibrators by the evidence of their out-of-fold scores, doing nothing among them: of probabilities and of forecasts alike."""
+"""Weights of calibrators by the evidence of their out-of-fold scores, doing nothing among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from calibrant._kernels.pooling import exponential_weights
 from calibrant.select.evidence import score_difference
+from calibrant.select.held_out import HeldOut
 from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
 
-__all__ = ["LEAST_WEIGHT", "EvidencePool", "OutOfFold", "evidence_pool", "table_of", "weights_told"]
+__all__ = ["LEAST_WEIGHT", "EvidencePool", "evidence_pool", "table_of", "weights_told"]
 
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
@@ -18,31 +19,6 @@ LEAST_WEIGHT = 0.01
 RATE = 0.5
 #: Prior weight of doing nothing; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
-
-
-class OutOfFold(Protocol):
-    """What candidates said of m rows out of fold, as far as the weights need it; the first candidate is doing nothing.
-
-    Attributes
-    ----------
-    weight : (m,) of the rows
-    nat : what a nat is worth in units of the score
-    """
-
-    weight: np.ndarray
-    nat: float
-
-    def losses(self, pool: np.ndarray) -> np.ndarray:
-        """(m,) row scores of the mean with weights (J,)."""
-        ...
-
-    def stack(self) -> np.ndarray:
-        """(J,) weights of the mean with the best score."""
-        ...
-
-    def unknown(self, pool: np.ndarray) -> float:
-        """The mean's score on one row more, of which nothing is known."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -60,8 +36,8 @@ class EvidencePool:
         return np.bincount(self.members, self.weights, len(self.losses))
 
 
-def evidence_pool(held: OutOfFold, n_candidates: int, n: float, random_state: int) -> EvidencePool:
-    """The pool of ``n_candidates`` on rows whose weights sum to ``n``."""
+def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int) -> EvidencePool:
+    """The pool of ``n_candidates``, the first of which does nothing, on rows whose weights sum to ``n``."""
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
         return EvidencePool([0], np.ones(1), losses, 0.0)
@@ -80,7 +56,7 @@ def _pool(held, losses, random_state):
     others = len(losses)
     prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
     losses = np.vstack([losses, held.losses(stack)])
-    *own, shared = exponential_weights(losses, held.weight, RATE / held.nat, random_state, prior=prior)
+    *own, shared = exponential_weights(losses, held.weight, RATE, random_state, prior=prior)
     return np.array(own) + shared * stack
 
 

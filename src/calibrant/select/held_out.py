@@ -82,8 +82,6 @@ class HeldOut:
     objective : "log_loss" or "brier"
     """
 
-    nat = 1.0
-
     def __init__(self, pieces: Pieces, n_candidates: int, objective: str) -> None:
         m, n_classes = len(pieces.row), pieces.record.n_classes
         self.weight, self.labels, self.n_classes = pieces.weight, pieces.labels, n_classes
