@@ -23,6 +23,13 @@ def test_what_is_no_count_is_refused(value):
         require_count("n_bins", value, 3, usual=10)
 
 
+@pytest.mark.parametrize("value", [True, 0, 13, 1.0])
+def test_a_count_may_have_an_upper_end(value):
+    require_count("depth", 12, most=12)
+    with pytest.raises(InputError, match=r"^depth must be a whole number from 1 to 12; got "):
+        require_count("depth", value, most=12)
+
+
 def test_an_old_name_of_an_option_warns_where_it_is_checked():
     with pytest.warns(OldNameWarning, match="log_loss"):
         VennAbers(objective="log").fit([0.1, 0.9], [0, 1])

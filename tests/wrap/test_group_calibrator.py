@@ -124,7 +124,7 @@ def test_groups_are_needed_and_options_checked():
         cal.predict_proba(p)
     with pytest.raises(InputError, match="groups must have 100 rows"):
         cal.predict_proba(p, groups=groups[:3])
-    with pytest.raises(InputError, match="depth must be a whole number from 1; got 0"):
+    with pytest.raises(InputError, match="depth must be a whole number of at least 1; got 0"):
         GroupCalibrator(depth=0).fit(p, y, groups=groups)
     with pytest.raises(InputError, match="TemperatureScaling does not use groups"):
         cb.TemperatureScaling().fit(p, y, groups=groups)

@@ -12,11 +12,12 @@ __all__ = ["require_count", "require_matrix_size", "require_not_negative", "requ
 MOST_MATRIX_CLASSES = 2_000
 
 
-def require_count(name: str, value: object, least: int = 1, *, usual: int | None = None) -> None:
-    """Raise InputError unless ``value`` is a whole number of at least ``least``."""
-    if not (isinstance(value, Integral) and int(value) >= least):
+def require_count(name: str, value: object, least: int = 1, *, most: int | None = None, usual: int | None = None) -> None:
+    """Raise InputError unless ``value`` is a whole number of at least ``least`` and, where that is said, at most ``most``."""
+    if isinstance(value, bool) or not (isinstance(value, Integral) and least <= int(value) and (most is None or int(value) <= most)):
+        rule = f"of at least {least}" if most is None else f"from {least} to {most:,}"
         hint = "" if usual is None else f"; {usual} is usual"
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}{hint}.")
+        raise InputError(f"{name} must be a whole number {rule}; got {value!r}{hint}.")
 
 
 def require_option(name: str, value: object, options: Iterable[str]) -> None:

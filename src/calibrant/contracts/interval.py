@@ -4,15 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant._support.options import require_count
-from calibrant.errors import InputError
+from calibrant.forecasts.forecast import require_level
 
 __all__ = ["Interval", "require_level", "require_resamples"]
-
-
-def require_level(level: object) -> None:
-    """Raise InputError unless ``level`` is a coverage, above 0 and below 1."""
-    if not (isinstance(level, float | int) and 0.0 < level < 1.0):
-        raise InputError(f"level must be between 0 and 1; got {level!r}; 0.95 is usual.")
 
 
 def require_resamples(n_resamples: object) -> None:

@@ -194,7 +194,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         .. versionadded:: 0.2
         """
         require_fitted(self, "n_outputs_")
-        require_level(level)
+        require_level(level, usual=0.9)
         return self._guarantee(level)
 
     def _guarantee(self, level: float) -> Guarantee | None:

@@ -80,7 +80,7 @@ class ConformalForecast(Forecast):
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that hold a new outcome with probability at least ``level``; infinite, with a warning, where rows are too few."""
-        require_level(level)
+        require_level(level, usual=0.9)
         each = self.ends.level_of_each(level)
         above = self._above(each)
         below = above if self.ends.joint else self._below(each)

@@ -11,7 +11,7 @@ from scipy import special
 
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "require_finite", "require_level", "require_positive_std"]
+__all__ = ["Forecast", "require_finite", "require_level", "require_levels", "require_positive_std"]
 
 #: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
 LARGEST = 1e37
@@ -126,7 +126,7 @@ class Forecast(ABC):
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the central interval that holds Y with probability ``level``."""
-        require_level(level)
+        require_level(level, usual=0.9)
         ends = self._at(special.ndtri(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
         return ends[..., 0], ends[..., 1]
 
@@ -154,10 +154,17 @@ class Forecast(ABC):
         return np.broadcast_to(y, self.shape)
 
 
-def require_level(level: float) -> None:
-    """Raise InputError unless it is a number above 0 and below 1."""
+def require_level(level: object, name: str = "level", *, usual: float = 0.95) -> None:
+    """Raise InputError unless ``level`` is a number above 0 and below 1."""
     if not (isinstance(level, float | int) and 0.0 < level < 1.0):
-        raise InputError(f"level must be between 0 and 1; got {level!r}; 0.9 is usual.")
+        raise InputError(f"{name} must be between 0 and 1; got {level!r}; {usual:g} is usual.")
+
+
+def require_levels(levels: ArrayLike, name: str = "levels") -> None:
+    """Raise InputError unless they are numbers above 0 and below 1, one at least."""
+    values = np.asarray(levels, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0 or not ((values > 0.0) & (values < 1.0)).all():
+        raise InputError(f"{name} must be numbers above 0 and below 1; got {levels!r}.")
 
 
 def require_finite(values: np.ndarray, name: str) -> None:

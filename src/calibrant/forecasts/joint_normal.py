@@ -112,7 +112,7 @@ class JointNormalForecast:
 
     def box(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high), (n, d) each, of boxes that hold all outputs with probability at least ``level``; exactly where independent."""
-        require_level(level)
+        require_level(level, usual=0.9)
         # Sidak's inequality: for a normal vector the box is at least as probable as were its outputs independent.
         half = -special.ndtri(-0.5 * np.expm1(np.log(level) / self.shape[1])) * self.marginals.std
         return self.mean - half, self.mean + half

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
-from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 
 __all__ = ["ScalingBinning"]
@@ -58,8 +58,7 @@ class ScalingBinning(Map):
         self.n_bins: int = n_bins
 
     def _fit(self, score, correct, weight):
-        if not self.n_bins >= 1:
-            raise InputError(f"n_bins must be at least 1; got {self.n_bins!r}.")
+        require_count("n_bins", self.n_bins)
         self.platt_: Platt = Platt().fit_checked(score, correct, weight)
         self.status_ = self.platt_.status_
         fitted = self.platt_.predict(score)

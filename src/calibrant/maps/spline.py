@@ -7,10 +7,10 @@ import numpy as np
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
+from calibrant._support.options import require_count
 from calibrant.contracts.expression import join
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
-from calibrant.errors import InputError
 
 __all__ = ["Spline"]
 
@@ -71,8 +71,7 @@ class Spline(Map):
         self.n_knots: int = n_knots
 
     def _fit(self, score, correct, weight):
-        if not self.n_knots >= 3:
-            raise InputError(f"n_knots must be at least 3; got {self.n_knots!r}.")
+        require_count("n_knots", self.n_knots, 3)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = self._logit(score), smoothed_targets(correct, weight)
         (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line"))

@@ -190,7 +190,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
             Infinite, with a warning, where rows are too few.
         """
         check_is_fitted(self, "models_")
-        require_level(level)
+        require_level(level, usual=0.9)
         forecasts = [_forecast(model, X, self.conformity) for model in self.models_]
         weight, n_rows = np.concatenate(self.weights_), len(forecasts[0])
         low, high = np.empty((2, n_rows))
@@ -213,7 +213,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
         """What the intervals of a level promise; None where rows are weighted."""
         check_is_fitted(self, "models_")
-        require_level(level)
+        require_level(level, usual=0.9)
         if not self._plain:
             return None
         plus = self.method == "plus"

@@ -1,7 +1,6 @@
 """Exact nearest points, without looking at most of them."""
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,8 +8,7 @@ from scipy.spatial.distance import cdist
 
 from calibrant._kernels import distance_bounds as bounds
 from calibrant._kernels.threads import map_blocks, row_blocks
-from calibrant._support.options import require_option
-from calibrant.errors import InputError
+from calibrant._support.options import require_count, require_option
 from calibrant.neighbors.index import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
 
@@ -71,8 +69,7 @@ class ExactIndex(NeighborIndex):
     def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group and tabulate their bounds."""
         require_option("metric", self.metric, METRICS)
-        if isinstance(self.n_directions, bool) or not (isinstance(self.n_directions, Integral) and self.n_directions >= 1):
-            raise InputError(f"n_directions must be a whole number of at least 1; got {self.n_directions!r}; 64 is the default.")
+        require_count("n_directions", self.n_directions, usual=64)
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._tabulate()
 

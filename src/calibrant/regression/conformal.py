@@ -15,6 +15,7 @@ from calibrant.forecasts.conformal import ConformalForecast
 from calibrant.forecasts.conformal_ends import ConformalEnds
 from calibrant.forecasts.conformal_quantiles import ConformalQuantileForecast, quantile_ends
 from calibrant.forecasts.conformity import CONFORMITY
+from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered
 from calibrant.regression.std_scaling import StdScaling
@@ -134,9 +135,7 @@ class ConformalIntervals(RegressionCalibrator):
     def _check(self):
         self._option("score", "scaled", "absolute", "quantile", "distributional")
         self._option("side", "both", "lower", "upper")
-        levels = np.asarray(self.levels, dtype=np.float64)
-        if levels.ndim != 1 or len(levels) == 0 or not ((levels > 0.0) & (levels < 1.0)).all():
-            raise InputError(f"levels must be numbers above 0 and below 1; got {self.levels!r}.")
+        require_levels(self.levels)
         if self.calibrator is not None and hasattr(self.calibrator, "n_outputs_"):
             raise InputError(
                 f"calibrator must be unfitted: half of the rows are for its fit; got a fitted {type(self.calibrator).__name__}; "

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import SymbolicAverage
@@ -128,8 +129,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     def _check(self):
         self._option("objective", *SCORES)
-        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
-            raise InputError(f"cv must be a whole number of at least 2 folds; got {self.cv!r}.")
+        require_count("cv", self.cv, 2)
         known = [c.name for c in REGRESSION_CANDIDATES]
         unknown = [] if isinstance(self.methods, str) and self.methods == "auto" else sorted(set(self.methods) - set(known))
         if unknown:

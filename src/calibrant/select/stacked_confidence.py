@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
+from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal, fitted_signal
@@ -183,8 +184,7 @@ class StackedConfidence(Calibrator):
         return [cls(cv=2), cls(signals=[TopProbability(), FastSeparation()], cv=2)]
 
     def _begin(self, record):
-        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
-            raise InputError(f"cv must be a whole number of folds, at least 2; got {self.cv!r}.")
+        require_count("cv", self.cv, 2)
         self.signals_: list[Signal] = self._chosen(record)
         super()._begin(record)
 

@@ -9,6 +9,7 @@ from calibrant._kernels.boosted_tables import Growth, Trees
 from calibrant._kernels.boosting import boost
 from calibrant._kernels.canonical_rows import in_pieces, merge_rows
 from calibrant._support.column_codes import ColumnCodes
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, constant, join
 from calibrant.errors import InputError
@@ -29,9 +30,7 @@ PENALTY = 10.0
 def require_options(estimator: Any) -> None:
     """InputError unless depth, rounds and rate of an estimator can be."""
     for name, low, high in (("depth", 1, 8), ("max_rounds", 1, 10_000), ("cv", 2, 100)):
-        value = getattr(estimator, name)
-        if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high):
-            raise InputError(f"{name} must be a whole number from {low} to {high:,}; got {value!r}.")
+        require_count(name, getattr(estimator, name), low, most=high)
     rate = estimator.learning_rate
     if not (isinstance(rate, int | float | np.number) and 0.0 < rate <= 1.0):
         raise InputError(f"learning_rate must be above 0 and at most 1; got {rate!r}.")

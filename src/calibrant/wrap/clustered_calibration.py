@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.nested_regions import grow_regions, region_paths
+from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.arrays import to_array
 from calibrant.contracts.calibrator import Calibrator
@@ -82,8 +83,7 @@ class ClusteredCalibration(Calibrator):
         self.classes = classes
 
     def _fit(self, record):
-        if not (isinstance(self.depth, int | np.integer) and 1 <= self.depth <= 12):
-            raise InputError(f"depth must be a whole number from 1 to 12; got {self.depth!r}.")
+        require_count("depth", self.depth, most=12)
         X, weight = _numbers(record.X), record.weights
         self.mean_: np.ndarray = weight @ X / weight.sum()
         spread = np.sqrt(weight @ (X - self.mean_) ** 2 / weight.sum())

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._support.crossings import cell_codes, crossings
 from calibrant._support.group_levels import GroupLevels, same_levels
+from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
@@ -105,10 +106,8 @@ class GroupCalibrator(Calibrator):
         return [cls(), cls(depth=1, slopes=False, inputs="logit")]
 
     def _fit(self, record):
-        for name, least in (("depth", 1), ("n_bins", 2)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= least):
-                raise InputError(f"{name} must be a whole number from {least}; got {value!r}.")
+        require_count("depth", self.depth)
+        require_count("n_bins", self.n_bins, 2)
         self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=TemperatureScaling), record)
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
         self.levels_.warn_of_outcome(record.groups, record.labels)

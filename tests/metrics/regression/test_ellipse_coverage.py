@@ -23,5 +23,5 @@ def test_weight_is_repetition_and_draws_have_no_ellipse():
     assert metrics.ellipse_coverage(y, (mean, cov), sample_weight=weight) == metrics.ellipse_coverage(y[rows], (mean[rows], cov[rows]))
     with pytest.raises(InputError, match="got draws"):
         metrics.ellipse_coverage(np.zeros((2, 2)), np.ones((2, 2, 5)))
-    with pytest.raises(InputError, match="level must be between 0 and 1"):
+    with pytest.raises(InputError, match="said must be between 0 and 1"):
         metrics.ellipse_coverage(y, (mean, cov), said=90)

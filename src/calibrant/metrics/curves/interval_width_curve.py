@@ -34,7 +34,7 @@ class IntervalWidthCurve(Record):
 
 
 def _of(record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_bins: int = 10, band: float = 0.95) -> IntervalWidthCurve:
-    require_level(band)
+    require_level(band, "band")
     require_count("n_bins", n_bins)
     value, (low, high, held) = ordered_by(record, by), held_intervals(record, level)
     group = equal_mass_groups(value, n_bins, record.weights)

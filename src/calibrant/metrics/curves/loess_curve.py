@@ -1,7 +1,7 @@
 """The loess calibration curve of clinical papers, with a pointwise and a simultaneous band."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simultaneous_band import clustered_band, interpolated_loess_errors, largest_t
+from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
@@ -39,9 +40,8 @@ def curve_points(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(distinct scores, their mass, their mean hit, points of the curve) of a record, the options of a curve checked."""
     require_level(level)
-    for name, value, least in (("n_points", n_points, 2), ("n_draws", n_draws, 20)):
-        if not (isinstance(cast(object, value), int) and value >= least):
-            raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    require_count("n_points", n_points, 2)
+    require_count("n_draws", n_draws, 20)
     score, hit = target_pair(record, target)
     x, mass, index = pooled_scores(score, record.weights)
     return x, mass, np.bincount(index, weights=record.weights * hit) / mass, score_grid(x, mass, n_points)

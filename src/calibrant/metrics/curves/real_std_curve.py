@@ -42,7 +42,7 @@ class RealStdCurve(Record):
 
 def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
     require_level(level)
-    require_level(band)
+    require_level(band, "band")
     require_count("n_bins", n_bins)
     group = equal_mass_groups(record.std, n_bins, record.weights)
     n_groups = int(group.max()) + 1

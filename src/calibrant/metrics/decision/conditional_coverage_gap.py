@@ -55,6 +55,6 @@ def conditional_coverage_gap(
     >>> round(conditional_coverage_gap([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]], said=0.9), 3)
     0.25
     """
-    require_level(said)
+    require_level(said, "said")
     found = set_coverage_by(y_true, sets, by=by, groups=groups, sample_weight=sample_weight, classes=classes)
     return float(np.mean(np.abs(found.coverage - said)))

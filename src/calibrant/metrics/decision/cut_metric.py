@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._support.options import require_count
 from calibrant.contracts.tags import Promises
-from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CutMetric"]
@@ -44,8 +44,7 @@ class CutMetric(PairMetric):
         return self.cells > 0
 
     def _check(self):
-        if not (isinstance(self.cells, int) and 0 <= self.cells <= 65_536):
-            raise InputError(f"cells must be a whole number from 0 (none) to 65536; got {self.cells!r}.")
+        require_count("cells", self.cells, 0, most=65_536)
 
     @abstractmethod
     def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import bins
 from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant._support.options import require_count, require_option
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.errors import InputError
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -49,8 +49,7 @@ def _of(
     record: Predictions, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding",
 ) -> CalibrationErrorBound:  # fmt: skip
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha must be between 0 and 1; got {alpha!r}; 0.05 is usual.")
+    require_level(alpha, "alpha", usual=0.05)
     require_count("n_bins", n_bins)
     require_option("method", method, ("hoeffding", "paper"))
     score, hit = target_pair(record, target)

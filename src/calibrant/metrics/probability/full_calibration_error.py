@@ -8,6 +8,7 @@ import numpy as np
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import inverted_limits
+from calibrant._support.options import require_count
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 
@@ -63,8 +64,7 @@ class FullCalibrationError(WholeMetric):
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
 
     def _check(self):
-        if not (isinstance(self.n_bins, int) and 1 <= self.n_bins <= 32_767):
-            raise InputError(f"n_bins must be a whole number from 1 to 32767; got {self.n_bins!r}.")
+        require_count("n_bins", self.n_bins, most=32_767)
         if not self.power >= 1.0:
             raise InputError(f"power must be at least 1; got {self.power!r}.")
 

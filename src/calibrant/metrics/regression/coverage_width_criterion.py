@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._kernels.intervals import rate_interval
 from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
@@ -62,8 +63,7 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
     exceptions: ClassVar[dict[str, str]] = {"one_row": "outcomes of no range: nan"}
 
     def _check(self):
-        if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
-            raise InputError(f"level must be above 0 and below 1; got {self.level!r}; 0.9 is usual.")
+        require_level(self.level, usual=0.9)
         if not self.eta >= 0.0:
             raise InputError(f"eta must be at least 0; got {self.eta!r}.")
 

@@ -51,7 +51,7 @@ def ellipse_coverage(
     >>> ellipse_coverage([[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])).value
     0.5
     """
-    require_level(said)
+    require_level(said, "said", usual=0.9)
     record = read_joint(forecast, y_true, sample_weight)
     most = 2.0 * special.gammaincinv(0.5 * record.y.shape[1], said)
     return share_of_rows((record.normal.distance(record.y) <= most) * 1.0, record.weights, level)

@@ -67,7 +67,7 @@ def group_coverage(
     (['a', 'b'], [1.0, 0.0])
     """
     require_level(level)
-    require_level(band)
+    require_level(band, "band")
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     found = read_groups(groups, record)
     low, high = record.forecast.interval(level)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.regression_metric import RegressionMeanMetric
-from calibrant.errors import InputError
 
 __all__ = ["IntervalCoverage", "interval_coverage"]
 
@@ -47,8 +47,7 @@ class IntervalCoverage(RegressionMeanMetric):
     rate: ClassVar[bool] = True
 
     def _check(self):
-        if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
-            raise InputError(f"level must be above 0 and below 1; got {self.level!r}; 0.9 is usual.")
+        require_level(self.level, usual=0.9)
 
     def _losses(self, record):
         low, high = record.forecast.interval(self.level)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.regression_metric import RegressionMeanMetric
-from calibrant.errors import InputError
 
 __all__ = ["IntervalWidth", "interval_width"]
 
@@ -45,8 +45,7 @@ class IntervalWidth(RegressionMeanMetric):
     degree: ClassVar[int | None] = 1
 
     def _check(self):
-        if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
-            raise InputError(f"level must be above 0 and below 1; got {self.level!r}; 0.9 is usual.")
+        require_level(self.level, usual=0.9)
 
     def _losses(self, record):
         low, high = record.forecast.interval(self.level)

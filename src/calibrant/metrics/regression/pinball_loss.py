@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant.contracts.regression_metric import RegressionMeanMetric
-from calibrant.errors import InputError
+from calibrant.forecasts.forecast import require_levels
 
 __all__ = ["PinballLoss", "pinball_loss"]
 
@@ -48,9 +48,7 @@ class PinballLoss(RegressionMeanMetric):
     degree: ClassVar[int | None] = 1
 
     def _check(self):
-        levels = np.asarray(self.levels, dtype=np.float64)
-        if levels.ndim != 1 or len(levels) == 0 or not ((levels > 0.0) & (levels < 1.0)).all():
-            raise InputError(f"levels must be numbers above 0 and below 1; got {self.levels!r}.")
+        require_levels(self.levels)
 
     def _losses(self, record):
         levels = np.asarray(self.levels)

@@ -8,9 +8,9 @@ import numpy as np
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.intervals import rate_interval
 from calibrant._support.options import require_count
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric
-from calibrant.errors import InputError
 
 __all__ = ["SizeStratifiedCoverage", "size_stratified_coverage"]
 
@@ -61,8 +61,7 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _check(self):
-        if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
-            raise InputError(f"level must be above 0 and below 1; got {self.level!r}; 0.9 is usual.")
+        require_level(self.level, usual=0.9)
         require_count("n_bins", self.n_bins)
 
     def _value(self, record):

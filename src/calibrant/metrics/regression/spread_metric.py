@@ -11,7 +11,6 @@ from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.mean_interval import powers, unseen_ends
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant._support.options import require_count
-from calibrant.errors import InputError
 from calibrant.metrics.regression.gap_metric import GapMetric
 
 __all__ = ["SpreadMetric"]
@@ -48,8 +47,7 @@ class SpreadMetric(GapMetric):
 
     def _check(self):
         require_count("n_bins", self.n_bins)
-        if not (isinstance(self.cells, int) and 0 <= self.cells <= 4096):
-            raise InputError(f"cells must be a whole number from 0 (none) to 4096; got {self.cells!r}.")
+        require_count("cells", self.cells, 0, most=4096)
 
     @abstractmethod
     def _columns(self, record) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant.contracts.regression_metric import RegressionMeanMetric
-from calibrant.errors import InputError
+from calibrant.forecasts.forecast import require_levels
 from calibrant.metrics.regression.pinball_loss import PinballLoss
 
 __all__ = ["WeightedIntervalScore", "weighted_interval_score"]
@@ -58,9 +58,7 @@ class WeightedIntervalScore(RegressionMeanMetric):
     degree: ClassVar[int | None] = 1
 
     def _check(self):
-        levels = np.asarray(self.levels, dtype=np.float64)
-        if levels.ndim != 1 or len(levels) == 0 or not ((levels > 0.0) & (levels < 1.0)).all():
-            raise InputError(f"levels must be numbers above 0 and below 1; got {self.levels!r}.")
+        require_levels(self.levels)
 
     def _losses(self, record):
         tails = 0.5 - 0.5 * np.asarray(self.levels)

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._kernels.intervals import unseen_share
 from calibrant._kernels.null_draws import null_generator
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
@@ -71,8 +72,7 @@ class WidthDependence(RegressionMetric, WholeMetric):
     exceptions: ClassVar[dict[str, str]] = {"one_row": "a mean over pairs of rows"}
 
     def _check(self):
-        if not (isinstance(self.level, float) and 0.0 < self.level < 1.0):
-            raise InputError(f"level must be above 0 and below 1; got {self.level!r}; 0.9 is usual.")
+        require_level(self.level, usual=0.9)
         if not (self.width_scale > 0.0 and self.held_scale > 0.0):
             raise InputError(f"width_scale and held_scale must be positive; got {self.width_scale!r} and {self.held_scale!r}.")
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.distance_bounds import leading_directions
 from calibrant._support.estimators import BaseEstimator, TransformerMixin
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
-from calibrant.neighbors.reductions.step import check_step
 
 __all__ = ["PrincipalComponents", "RandomFeatures"]
 
@@ -52,7 +52,7 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Find the components."""
-        check_step(self.t)
+        require_count("t", self.t)
         X = _flat(X)
         self.n_features_in_: int = X.shape[1]
         self.mean_: np.ndarray = X.mean(axis=0, dtype=np.float64)
@@ -98,7 +98,7 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Draw the columns."""
-        check_step(self.t)
+        require_count("t", self.t)
         self.n_features_in_: int = _flat(X).shape[1]
         rng = np.random.default_rng(self.random_state)
         self.chosen_: np.ndarray = np.sort(rng.choice(self.n_features_in_, max(1, self.n_features_in_ // self.t**2), replace=False))

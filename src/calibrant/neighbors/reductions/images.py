@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.estimators import BaseEstimator, TransformerMixin
+from calibrant._support.options import require_count
 from calibrant.errors import InputError
-from calibrant.neighbors.reductions.step import check_step
 
 __all__ = ["AveragePool", "BilinearResize", "Grayscale", "MaxPool"]
 
@@ -41,7 +41,7 @@ class _ImageReduction(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the options."""
-        check_step(self.t)
+        require_count("t", self.t)
         self.n_features_in_: int = int(np.prod(np.shape(X)[1:]))
         return self
 

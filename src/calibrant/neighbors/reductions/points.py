@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._support.estimators import BaseEstimator
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
-from calibrant.neighbors.reductions.step import check_step
 
 __all__ = ["ClassCentroids", "RandomSubset"]
 
@@ -39,7 +39,7 @@ class RandomSubset(Saved, BaseEstimator):
 
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(some rows of X, their labels)."""
-        check_step(self.t)
+        require_count("t", self.t)
         rng, y = np.random.default_rng(self.random_state), np.asarray(y)
         classes = [np.flatnonzero(y == k) for k in np.unique(y)]
         kept = np.sort(np.concatenate([rng.choice(rows, max(1, len(rows) // self.t**2), replace=False) for rows in classes]))
@@ -75,7 +75,7 @@ class ClassCentroids(Saved, BaseEstimator):
 
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(centroids, their labels); float32 where X holds 8-bit integers."""
-        check_step(self.t)
+        require_count("t", self.t)
         X, y = np.asarray(X), np.asarray(y)
         X, precision = X.reshape(len(X), -1), np.float32 if X.dtype in (np.uint8, np.float32) else np.float64
         centres, labels = [], []
