@@ -94,6 +94,11 @@ class ForecastRecord:
         """Normal scores of y."""
         return self.forecast.score_at(self.y)
 
+    def held(self, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(low, high, whether the outcome is inside) of the intervals of a level."""
+        low, high = self.forecast.interval(level)
+        return low, high, (low <= self.y) & (self.y <= high)
+
     def per_row(self, values: Any, name: str = "values") -> np.ndarray:
         """Something said of each row given, (n given,), for the rows kept."""
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)

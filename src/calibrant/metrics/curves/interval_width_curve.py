@@ -15,7 +15,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import clustered
-from calibrant.metrics.curves.ordered_intervals import held_intervals, ordered_by
+from calibrant.metrics.curves.ordered_intervals import ordered_by
 
 __all__ = ["IntervalWidthCurve", "interval_width_curve"]
 
@@ -36,7 +36,7 @@ class IntervalWidthCurve(Record):
 def _of(record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_bins: int = 10, band: float = 0.95) -> IntervalWidthCurve:
     require_level(band, "band")
     require_count("n_bins", n_bins)
-    value, (low, high, held) = ordered_by(record, by), held_intervals(record, level)
+    value, (low, high, held) = ordered_by(record, by), record.held(level)
     group = equal_mass_groups(value, n_bins, record.weights)
     n_groups = int(group.max()) + 1
     mass, *sums = grouped_sums(group, n_groups, [value, high - low, held * 1.0], record.weights).T

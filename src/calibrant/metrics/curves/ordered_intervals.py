@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
-from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
-__all__ = ["OrderedIntervals", "held_intervals", "ordered_by", "ordered_intervals"]
+__all__ = ["OrderedIntervals", "ordered_by", "ordered_intervals"]
 
 
 @dataclass(frozen=True)
@@ -32,16 +31,9 @@ def ordered_by(record: ForecastRecord, by: str) -> np.ndarray:
     return np.asarray(record.y) if by == "outcome" else record.mean
 
 
-def held_intervals(record: ForecastRecord, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, whether the interval holds the outcome) of the central intervals at ``level``, (n,) each."""
-    require_level(level)
-    low, high = record.forecast.interval(level)
-    return low, high, (low <= record.y) & (record.y <= high)
-
-
 def _of(record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_rows: int = 200) -> OrderedIntervals:
     require_count("n_rows", n_rows)
-    key, (low, high, held) = ordered_by(record, by), held_intervals(record, level)
+    key, (low, high, held) = ordered_by(record, by), record.held(level)
     order = np.lexsort((high, low, record.y, key))
     reached = np.cumsum(record.weights[order])
     # A weight of two is two rows; weights that sum to one do not leave one row to show.

@@ -74,8 +74,8 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
 
     def _rows(self, record):
         """Width of each row's interval, and whether it holds the outcome."""
-        low, high = record.forecast.interval(self.level)
-        return high - low, ((low <= record.y) & (record.y <= high)).astype(np.float64)
+        low, high, held = record.held(self.level)
+        return high - low, held.astype(np.float64)
 
     def _at(self, width, coverage, spread):
         gap = coverage - self.level

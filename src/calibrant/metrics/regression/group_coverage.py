@@ -70,8 +70,8 @@ def group_coverage(
     require_level(band, "band")
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     found = read_groups(groups, record)
-    low, high = record.forecast.interval(level)
-    return held_by_group(found, (low <= record.y) & (record.y <= high), high - low, record.weights, band)
+    low, high, held = record.held(level)
+    return held_by_group(found, held, high - low, record.weights, band)
 
 
 def held_by_group(found: Groups, held: np.ndarray, width: np.ndarray, weight: np.ndarray, band: float) -> GroupCoverage:

@@ -50,8 +50,7 @@ class IntervalCoverage(RegressionMeanMetric):
         require_level(self.level, usual=0.9)
 
     def _losses(self, record):
-        low, high = record.forecast.interval(self.level)
-        return ((low <= record.y) & (record.y <= high)).astype(np.float64)
+        return record.held(self.level)[2].astype(np.float64)
 
 
 interval_coverage: IntervalCoverage = IntervalCoverage()

@@ -70,12 +70,11 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
 
     def _bins(self, record):
         """Weight of each bin's rows, and of those that hold their outcome."""
-        low, high = record.forecast.interval(self.level)
+        low, high, held = record.held(self.level)
         # Widths that differ by rounding alone are equal.
         width = np.round(high - low, 12)
         group = equal_mass_groups(width, self.n_bins, record.weights)
-        held = ((low <= record.y) & (record.y <= high)).astype(np.float64)
-        return grouped_sums(group, group.max() + 1, [held], record.weight).T
+        return grouped_sums(group, group.max() + 1, [held * 1.0], record.weight).T
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):
