@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant._kernels.softmax import ZERO_FLOOR
 
-__all__ = ["clipped_logs", "inner_limits"]
+__all__ = ["clipped_log_odds", "clipped_logs", "inner_limits"]
 
 
 def inner_limits(score, total_weight, power=2.0):
@@ -26,3 +26,8 @@ def clipped_logs(score, limits):
     """log s and log(1 - s) of scores kept inside the limits."""
     s = np.clip(score, limits[0], 1.0 - limits[1])
     return np.log(s), np.log1p(-s)
+
+
+def clipped_log_odds(score, limits):
+    """Their difference."""
+    return np.subtract(*clipped_logs(score, limits))

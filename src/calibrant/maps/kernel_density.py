@@ -93,6 +93,7 @@ class KernelDensity(Map):
     grid_: np.ndarray
     right_: np.ndarray
     all_: np.ndarray
+    n_fit_: float
 
     def __init__(self, *, bandwidth: str | float = "b_mon2", boundary: Any = None, prior_weight: float = 1.0) -> None:
         self.bandwidth: str | float = bandwidth

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_logs, inner_limits
+from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
@@ -89,10 +89,7 @@ class Platt(Map):
             self.status_ = "separable"
 
     def _transformed(self, score):
-        if self.scale == "probability":
-            return score
-        low, high = clipped_logs(score, self.limits_)
-        return low - high
+        return score if self.scale == "probability" else clipped_log_odds(score, self.limits_)
 
     def _predict(self, score):
         return sigmoid(self.slope_ * self._transformed(score) + self.intercept_)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_logs, inner_limits
+from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.logistic import fit_logistic, sigmoid, smoothed_targets
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.map import Map
@@ -60,6 +60,8 @@ class QuadraticScaling(Map):
     True
     """
 
+    status_: str
+
     def __init__(self, *, monotone: bool = True, ridge: float = 1.0, smoothing: bool = True) -> None:
         self.monotone: bool = monotone
         self.ridge: float = ridge
@@ -77,7 +79,7 @@ class QuadraticScaling(Map):
     def _fit(self, score, correct, weight):
         require_not_negative("ridge", self.ridge)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
-        logit = self._logit(score)
+        logit = clipped_log_odds(score, self.limits_)
         self.range_: tuple[float, float] = (float(logit.min()), float(logit.max()))
         centre = weight @ logit / weight.sum()
         spread = float(np.sqrt(weight @ (logit - centre) ** 2 / weight.sum()))
@@ -113,12 +115,8 @@ class QuadraticScaling(Map):
             message = f"the quadratic map turns at log-odds {turn:.3g}, inside the data ({low:.3g} to {high:.3g}); pass monotone=True."
             warn(message, FitWarning)
 
-    def _logit(self, score):
-        low, high = clipped_logs(score, self.limits_)
-        return low - high
-
     def _predict(self, score):
-        logit = self._logit(score)
+        logit = clipped_log_odds(score, self.limits_)
         inside = np.clip(logit, *self.range_)
         value = self.intercept_ + self.linear_ * inside + self.quadratic_ * inside**2
         return sigmoid(value + (self.linear_ + 2.0 * self.quadratic_ * inside) * (logit - inside))

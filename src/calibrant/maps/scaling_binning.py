@@ -53,6 +53,7 @@ class ScalingBinning(Map):
     """
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", monotone=True, label="scaling-binning")
+    status_: str
 
     def __init__(self, *, n_bins: int = 10) -> None:
         self.n_bins: int = n_bins

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_logs, inner_limits
+from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
@@ -73,7 +73,7 @@ class Spline(Map):
     def _fit(self, score, correct, weight):
         require_count("n_knots", self.n_knots, 3)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
-        x, target = self._logit(score), smoothed_targets(correct, weight)
+        x, target = clipped_log_odds(score, self.limits_), smoothed_targets(correct, weight)
         (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line"))
         self.centre_: float = float(weight @ x / weight.sum())
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
@@ -121,12 +121,8 @@ class Spline(Map):
         about = int(np.abs(np.log10(PENALTIES / min(chosen, PENALTIES[0]))).argmin())
         return list(range(max(about - 1, 0), min(about + 2, len(PENALTIES))))
 
-    def _logit(self, score):
-        low, high = clipped_logs(score, self.limits_)
-        return low - high
-
     def _predict(self, score):
-        z = (self._logit(score) - self.centre_) / self.spread_
+        z = (clipped_log_odds(score, self.limits_) - self.centre_) / self.spread_
         f = self.coefficients_[0] * z + self.coefficients_[1]
         if self.knots_ is not None:
             f = f + curved_basis(z, self.knots_, self.root_) @ self.coefficients_[2:]

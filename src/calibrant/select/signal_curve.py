@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_logs, inner_limits
+from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.loess import weighted_quantile
 from calibrant._support.saving import Saved
 
@@ -51,7 +51,7 @@ class SignalCurve(Saved):
 
 
 def _scaled(score, limits):
-    return score if limits is None else np.subtract(*clipped_logs(score, limits))
+    return score if limits is None else clipped_log_odds(score, limits)
 
 
 def _steps(z, knots):
