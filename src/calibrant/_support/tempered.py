@@ -3,10 +3,22 @@
 import numpy as np
 
 from calibrant._kernels.multinomial import DENSE_MATRIX
-from calibrant._kernels.softmax import SINGLE_ENTRIES, log_softmax_mixed
+from calibrant._kernels.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed
 from calibrant.predictions import Predictions
 
-__all__ = ["tempered_scores", "tolerance_for"]
+__all__ = ["scores_at", "tempered_scores", "tempering", "tolerance_for"]
+
+
+def tempering(record: Predictions, smooth: bool = True) -> tuple[float, float]:
+    """(temperature, mixing) of a fit on the record: mixing is 1 / (n + 1), none where it is not ``smooth``."""
+    beta, _ = record.inverse_temperature
+    return 1.0 / beta, 1.0 / (float(record.weights.sum()) + 1.0) if smooth else 0.0
+
+
+def scores_at(record: Predictions, temperature: float, mixing: float) -> np.ndarray:
+    """z (n, K) = log((1 - mixing) softmax(logits / T) + mixing / K) of the rows of any record."""
+    logits = record.logits * (1.0 / temperature)
+    return log_softmax_mixed(logits, mixing) if mixing else log_softmax(logits)
 
 
 def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:

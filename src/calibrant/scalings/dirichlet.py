@@ -10,6 +10,7 @@ from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import tempering
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -74,9 +75,12 @@ class DirichletCalibration(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="Dirichlet calibration (ODIR)")
+    temperature_: float
+    mixing_: float
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
+    status_: str
 
     def __init__(
         self, *, off_diagonal: float | None = None, intercept: float | None = None, diagonal: float = 10.0, smooth: bool = True,
@@ -96,9 +100,7 @@ class DirichletCalibration(Calibrator):
     def _fit(self, record):
         require_matrix_size("DirichletCalibration", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        beta, _ = record.inverse_temperature
-        self.temperature_: float = 1.0 / beta
-        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_, self.mixing_ = tempering(record, self.smooth)
         identity = np.eye(n_classes, n_classes + 1)
         objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
         theta, self.status_, self.gradient_ = solve(objective, identity)

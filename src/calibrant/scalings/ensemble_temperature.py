@@ -66,6 +66,7 @@ class EnsembleTemperature(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="ensemble temperature scaling (ETS)")
     gradient_: float
+    status_: str
 
     def __init__(self, *, prior_weight: float = 0.1, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.prior_weight: float = prior_weight

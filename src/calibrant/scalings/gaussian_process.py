@@ -113,6 +113,7 @@ class GaussianProcessCalibration(Calibrator):
     evidence_: float
     knots_: np.ndarray
     values_: np.ndarray
+    status_: str
 
     def __init__(
         self, *, n_inducing: int = 10, covariance: Literal["diagonal", "full"] = "diagonal",

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
-from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
+from calibrant._kernels.softmax import softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import scores_at, tempering
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -70,9 +71,12 @@ class MatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="matrix scaling")
+    temperature_: float
+    mixing_: float
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
+    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, off_diagonal: float | None = None, smooth: bool = True, inputs: Inputs = "probability",
@@ -94,24 +98,18 @@ class MatrixScaling(Calibrator):
         off_diagonal = float(n_classes**2) if self.off_diagonal is None else self.off_diagonal
         require_not_negative("ridge", self.ridge)
         require_not_negative("off_diagonal", off_diagonal)
-        beta, _ = record.inverse_temperature
-        self.temperature_: float = 1.0 / beta
-        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_, self.mixing_ = tempering(record, self.smooth)
         identity = np.eye(n_classes, n_classes + 1)
         ridge = np.full(identity.shape, off_diagonal)
         ridge[identity > 0] = self.ridge
         ridge[:, -1] = self.ridge
-        objective = matrix_objective(self._scores(record), record.labels, record.weights, ridge / n, identity)
+        objective = matrix_objective(scores_at(record, self.temperature_, self.mixing_), record.labels, record.weights, ridge / n, identity)
         theta, self.status_, self.gradient_ = solve(objective, identity)
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         warn_unless_converged("matrix scaling", self.status_, self.gradient_, "raise ridge or off_diagonal")
 
-    def _scores(self, record):
-        logits = record.logits * (1.0 / self.temperature_)
-        return log_softmax_mixed(logits, self.mixing_) if self.mixing_ else log_softmax(logits)
-
     def _predict_proba(self, record):
-        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))
+        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
 
     def _expression(self, record):
         return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()

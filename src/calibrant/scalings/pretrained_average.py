@@ -83,6 +83,7 @@ class PretrainedAverage(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="pre-trained average of scalings")
+    status_: str
 
     @classmethod
     def _examples(cls):

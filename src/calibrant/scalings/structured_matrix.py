@@ -77,6 +77,7 @@ class StructuredMatrixScaling(Calibrator):
     gradient_: float
     matrix_: np.ndarray
     shift_: np.ndarray
+    status_: str
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge

@@ -73,6 +73,7 @@ class StructuredVectorScaling(Calibrator):
     gradient_: float
     scale_: np.ndarray
     shift_: np.ndarray
+    status_: str
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge

@@ -70,6 +70,7 @@ class TemperatureScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="temperature scaling")
+    status_: str
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}
     loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import vector_logits, vector_objective
-from calibrant._kernels.softmax import log_softmax, log_softmax_mixed, softmax
+from calibrant._kernels.softmax import softmax
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
+from calibrant._support.tempered import scores_at, tempering
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -66,9 +67,12 @@ class VectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(label="vector scaling")
+    temperature_: float
+    mixing_: float
     gradient_: float
     scale_: np.ndarray
     shift_: np.ndarray
+    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, smooth: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None
@@ -85,21 +89,17 @@ class VectorScaling(Calibrator):
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
-        beta, _ = record.inverse_temperature
-        self.temperature_: float = 1.0 / beta
-        self.mixing_: float = 1.0 / (n + 1.0) if self.smooth else 0.0
+        self.temperature_, self.mixing_ = tempering(record, self.smooth)
         identity = np.array([[1.0], [0.0]])
-        objective = vector_objective(self._scores(record), record.labels, record.weights, self.ridge / n, identity)
+        objective = vector_objective(
+            scores_at(record, self.temperature_, self.mixing_), record.labels, record.weights, self.ridge / n, identity
+        )
         theta, self.status_, self.gradient_ = solve(objective, np.repeat(identity, record.n_classes, axis=1))
         self.scale_, self.shift_ = theta
         warn_unless_converged("vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
 
-    def _scores(self, record):
-        logits = record.logits * (1.0 / self.temperature_)
-        return log_softmax_mixed(logits, self.mixing_) if self.mixing_ else log_softmax(logits)
-
     def _predict_proba(self, record):
-        return softmax(vector_logits(np.stack([self.scale_, self.shift_]), self._scores(record)))
+        return softmax(vector_logits(np.stack([self.scale_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
 
     def _expression(self, record):
         return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()
