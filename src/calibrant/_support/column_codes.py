@@ -80,8 +80,7 @@ class ColumnCodes(Saved):
 
     def made_rows(self, n: int) -> dict[str, Any]:
         """Tables of n rows that are known, to try a loaded object on."""
-        known = {name: found.known for name, found in self.tables.items() if name != "said"}
-        return {name: np.tile(np.array([values[-1] for values in columns], dtype=object), (n, 1)) for name, columns in known.items()}
+        return {name: found.known_rows(n, -1) for name, found in self.tables.items() if name != "said"}
 
 
 def _bytes(ordered, mass):

@@ -101,11 +101,10 @@ class GroupLevels(Saved):
         level = self.levels[column][code]
         return "(missing)" if level is None else str(level)
 
-    @property
-    def known(self) -> list[list[Any]]:
-        """Values of each column that are known: its levels, or the edges it is cut at."""
-        cut = [[None] if edges is None or not len(edges) else edges.tolist() for edges in self.edges]
-        return [levels if edges is None else cut[j] for j, (levels, edges) in enumerate(zip(self.levels, self.edges, strict=True))]
+    def known_rows(self, n: int, at: int) -> np.ndarray:
+        """(n, c) the same known row n times, to try a loaded object on: each column's level in place ``at``, or edge it is cut at."""
+        parts = [levels if edges is None else edges.tolist() or [None] for levels, edges in zip(self.levels, self.edges, strict=True)]
+        return np.tile(np.array([values[at] for values in parts], dtype=object), (n, 1))
 
     def described(self) -> list[dict[str, Any]]:
         """What another program needs to find the positions, for each column: "name", and "levels" in their order (None is missing), or

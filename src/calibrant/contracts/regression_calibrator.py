@@ -24,15 +24,16 @@ from calibrant.forecasts.normal import require_order
 from calibrant.forecasts.outputs import join_outputs
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
-__all__ = ["RegressionCalibrator"]
+__all__ = ["RegressionCalibrator", "try_forecasts"]
 
 
 class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     """Base of all calibrators of predictive distributions.
 
     A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict with the names in ``learns`` (and
-    "status"), and ``_predict_output(forecast, **learned)``. The template reads the input and goes through the outputs: what is learned is
-    stored as it is for (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
+    "status"), and ``_predict_output(forecast, **learned)``; or ``_predict_rows(record, **learned)`` where it looks at more of a row than
+    its forecast. The template reads the input and goes through the outputs: what is learned is stored as it is for (n,) forecasts, and as
+    an array (of numbers) or list with one entry for each output for (n, d).
 
     .. versionchanged:: 0.2
        ``fit_record`` and ``predict_record``, for records that were read, are public.
@@ -43,6 +44,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     Calibrator : the same for class probabilities.
     """
 
+    task: ClassVar[str] = "regression"
     tags: ClassVar[Tags] = Tags(output="distribution")
     learns: ClassVar[tuple[str, ...]] = ()
     #: Names of the d outputs, where a frame said them in fit; older files have none.
@@ -60,8 +62,8 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     @abstractmethod
     def _fit_output(self, record: ForecastRecord) -> dict[str, Any]: ...
 
-    @abstractmethod
-    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast: ...
+    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
+        raise TypeError(f"{type(self).__name__} must write _predict_output or _predict_rows.")
 
     def fit(
         self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
@@ -164,7 +166,6 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         return join_outputs(columns, forecast.shape)
 
     def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:
-        """``_predict_output`` for methods that look at more of a row than its forecast."""
         return self._predict_output(record.forecast, **learned)
 
     def _expression(self, forecast: SymbolicForecast, **learned: Any) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
@@ -221,6 +222,15 @@ def _gathered(values: list[Any], n_outputs: int) -> Any:
     return np.array(values) if all(isinstance(v, float) for v in values) else values
 
 
+def try_forecasts(calibrator: Any, **beside: Any) -> Forecast:
+    """What a loaded calibrator says of three forecasts, finite; ``beside`` is what it takes of the rows."""
+    shape = (3, calibrator.n_outputs_) if calibrator.n_outputs_ else (3,)
+    forecast = calibrator.predict(np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape), np.ones(shape), **beside)
+    for values in (forecast.mean, forecast.std):
+        require_valid(values, shape)
+    return forecast
+
+
 @trial.register
 def _(calibrator: RegressionCalibrator):
     d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
@@ -228,9 +238,7 @@ def _(calibrator: RegressionCalibrator):
         return
     if d and any(len(values) != d for values in (*held, calibrator.output_names_ or range(d)) if values is not None):
         raise ValueError(f"it says {d} outputs and holds others")
-    forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape((3, d) if d else 3), np.ones((3, d) if d else 3))
-    for values in (forecast.mean, forecast.std):
-        require_valid(values, forecast.shape)
+    forecast = try_forecasts(calibrator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SparseDataWarning)
         ends = forecast.interval(float(getattr(calibrator, "levels", (0.8,))[0]))

@@ -14,7 +14,6 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import SymbolicBins
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.parts import gather
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered, read_groups
@@ -186,9 +185,6 @@ class MondrianIntervals(RegressionCalibrator):
         rows = [np.flatnonzero(index == k) for k in range(len(intervals))]
         found = [(cal.predict(record.forecast.take(r)), r) for cal, r in zip(intervals, rows, strict=True) if len(r)]
         return gather([forecast for forecast, _ in found], [r for _, r in found])
-
-    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
-        return self._predict_rows(ForecastRecord(forecast), **learned)
 
     def _expression(self, forecast, edges, intervals):
         if self.groups_ is not None:

@@ -59,6 +59,11 @@ class BoostedOffsets(Saved):
     used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.
     """
 
+    column_: np.ndarray
+    right_: np.ndarray
+    value_: np.ndarray
+    split_gain_: np.ndarray
+    output_: np.ndarray
     rounds_: int = 0
     gain_: float = 0.0
     gain_error_: float = 0.0

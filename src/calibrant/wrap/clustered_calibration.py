@@ -75,6 +75,7 @@ class ClusteredCalibration(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(uses_features=True, label="offsets by region")
+    status_: str
 
     def __init__(self, calibrator: Any = None, *, depth: int = 5, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.calibrator: Any = calibrator

@@ -10,12 +10,11 @@ from calibrant._support.crossings import cell_codes, crossings
 from calibrant._support.estimators import clone
 from calibrant._support.group_levels import GroupLevels
 from calibrant._support.options import require_count
-from calibrant._support.trial import require_valid, trial
+from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.kinds import require_regression_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator, try_forecasts
 from calibrant.contracts.tags import Tags
-from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.regression.std_scaling import StdScaling
 from calibrant.wrap.pooled_offsets import LEAST_ERRORS, mean_gain, place_of
@@ -167,9 +166,6 @@ class ForecastGroupCalibrator(RegressionCalibrator):
             log_factor += np.append(family["log_factor"], 0.0)[at]
         return forecast.rescored(shift, np.exp(np.clip(log_factor, -LARGEST, LARGEST)))
 
-    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
-        return self._predict_rows(ForecastRecord(forecast), **learned)
-
     def explain(self) -> str:
         """How far groups' bias and spread differ by family, and what moving them gains; a line for each output."""
         require_fitted(self, "families_")
@@ -198,10 +194,5 @@ def _gains(score, shift, spread):
 
 @trial.register
 def _(calibrator: ForecastGroupCalibrator):
-    d = calibrator.n_outputs_
-    shape = (3, d) if d else (3,)
     for at in (0, -1):
-        row = np.array([levels[at] for levels in calibrator.levels_.known], dtype=object)
-        forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape(shape), np.ones(shape), groups=np.tile(row, (3, 1)))
-        for values in (forecast.mean, forecast.std):
-            require_valid(values, shape)
+        try_forecasts(calibrator, groups=calibrator.levels_.known_rows(3, at))

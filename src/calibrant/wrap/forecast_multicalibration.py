@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.boosting import NormalScores
 from calibrant._support.column_codes import ColumnCodes
 from calibrant._support.estimators import clone
-from calibrant._support.trial import require_valid, trial
+from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.kinds import require_regression_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator, try_forecasts
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered
 from calibrant.regression.std_scaling import StdScaling
 from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
@@ -183,9 +183,6 @@ class ForecastMulticalibration(RegressionCalibrator):
         shift, log_factor = trees.added(codes, 2).T
         return forecast.rescored(shift, np.exp(log_factor))
 
-    def _predict_output(self, forecast: Forecast, **learned: Any) -> Forecast:
-        return self._predict_rows(ForecastRecord(forecast), **learned)
-
     def explain(self) -> str:
         """What the trees gain and by which columns, or that nothing is added; a line for each output."""
         require_fitted(self, "trees_")
@@ -218,9 +215,5 @@ def _merged(record, codes):
 
 @trial.register
 def _(calibrator: ForecastMulticalibration):
-    d = calibrator.n_outputs_
-    made = (calibrator.columns_[0] if d else calibrator.columns_).made_rows(3)
-    shape = (3, d) if d else (3,)
-    forecast = calibrator.predict(np.linspace(-1.0, 1.0, 3 * max(d, 1)).reshape(shape), np.ones(shape), **made)
-    for values in (forecast.mean, forecast.std):
-        require_valid(values, shape)
+    columns: ColumnCodes = calibrator.columns_[0] if calibrator.n_outputs_ else calibrator.columns_
+    try_forecasts(calibrator, **columns.made_rows(3))

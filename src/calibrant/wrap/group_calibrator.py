@@ -89,6 +89,7 @@ class GroupCalibrator(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(uses_groups=True, label="offsets by group")
+    status_: str
 
     def __init__(
         self, calibrator: Any = None, *, depth: int = 2, slopes: bool = True, n_bins: int = 10, inputs: Inputs = "probability",
@@ -202,6 +203,4 @@ class GroupCalibrator(Calibrator):
 def _(calibrator: GroupCalibrator):
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
     for at in (0, -1):
-        row = np.array([levels[at] for levels in calibrator.levels_.known], dtype=object)
-        groups = np.tile(row, (len(P), 1))
-        require_valid(calibrator.predict_proba(P, groups=groups), P.shape, 0.0, 1.0)
+        require_valid(calibrator.predict_proba(P, groups=calibrator.levels_.known_rows(len(P), at)), P.shape, 0.0, 1.0)

@@ -19,7 +19,7 @@ from calibrant.predictions import Inputs, Predictions, read
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
-from calibrant.wrap.pooled_offsets import express_probabilities, express_scores, probabilities_of, scores_of
+from calibrant.wrap.pooled_offsets import express_probabilities, express_scores, hits_of, probabilities_of, scores_of
 
 __all__ = ["Multicalibration"]
 
@@ -94,6 +94,8 @@ class Multicalibration(Calibrator):
     True
     """
 
+    status_: str
+
     def __init__(
         self, calibrator: Any = None, *, depth: int = 4, learning_rate: float = 0.15, max_rounds: int = 300, cv: int = 5,
         keep_order: bool = False, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
@@ -167,7 +169,7 @@ class Multicalibration(Calibrator):
             fitted = fit_clone(base, _for(base, merged.take(rows)))
             return Shares(hit), scores_of(fitted.predict_record(_for(base, merged)))
 
-        hit = merged.one_hot[:, 1:] if merged.n_classes == 2 else merged.one_hot
+        hit = hits_of(merged)
         self.trees_: BoostedOffsets = BoostedOffsets().fit(self.columns_, codes, start, merged, self)
         self.status_ = f"{self.trees_.rounds_} rounds" if self.trees_.used else "base: no evidence that it is off"
 

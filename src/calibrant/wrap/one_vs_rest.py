@@ -69,6 +69,8 @@ class OneVsRest(Calibrator):
     1.0
     """
 
+    status_: str
+
     def __init__(self, map: Map | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.map: Map | None = map
         self.inputs: Inputs = inputs

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.boosting import Shares
 from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, outcome_slopes, shares_of
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._support.saving import Saved
@@ -18,6 +19,7 @@ __all__ = [
     "PooledOffsets",
     "express_probabilities",
     "express_scores",
+    "hits_of",
     "mean_gain",
     "probabilities_of",
     "scores_of",
@@ -68,11 +70,9 @@ def mean_gain(gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None =
     return mean, float(np.sqrt(weight @ (gain - mean) ** 2 / max(total - 1.0, 1.0) / total))
 
 
-def _row_losses(eta, labels):
-    """(n,) log loss of logits as ``scores_of`` has them."""
-    p = shares_of(eta)
-    own = np.where(labels == 1, p[:, 0], 1.0 - p[:, 0]) if eta.shape[1] == 1 else p[np.arange(len(p)), labels]
-    return -np.log(np.maximum(own, FLOOR))
+def hits_of(record: Predictions) -> np.ndarray:
+    """(n, 1) whether the event happened, or (n, K) which class it was: what scores as ``scores_of`` has them are judged by."""
+    return record.one_hot[:, 1:] if record.n_classes == 2 else record.one_hot
 
 
 class PooledOffsets(Saved):
@@ -94,7 +94,7 @@ class PooledOffsets(Saved):
     def fit(self, Q: np.ndarray, record: Predictions, cells: Sequence[CellCodes]) -> "PooledOffsets":
         """Fit on calibrated predictions (n, K) of a record with labels."""
         eta, weight = scores_of(Q), record.weights
-        hit = (record.labels == 1)[:, None].astype(np.float64) if record.n_classes == 2 else record.one_hot
+        hit = hits_of(record)
         spread = weight * (1.0 - (Q**2).sum(axis=1)) / 2.0
         found = [_found(each, weight, spread) for each in cells]
         pairs = [(each, *kept) for each, kept in zip(cells, found, strict=True) if len(kept[0])]
@@ -113,12 +113,9 @@ class PooledOffsets(Saved):
             _summary(each, codes, np.bincount(index, weight, len(codes) + 1)[:-1], fitted[j], turned.get(j), centres[j])
             for j, (each, codes, index) in enumerate(pairs)
         ]
-        self._judge(eta, held_out_scores(after, slopes, families, fitted), record)
+        before, left_out = (Shares(hit).losses(each, slice(None)) for each in (eta, held_out_scores(after, slopes, families, fitted)))
+        self.gain_, self.gain_error_ = mean_gain(before - left_out, weight, record.cluster)
         return self
-
-    def _judge(self, before, after, record):
-        gain = _row_losses(before, record.labels) - _row_losses(after, record.labels)
-        self.gain_, self.gain_error_ = mean_gain(gain, record.weights, record.cluster)
 
     @property
     def used(self) -> bool:
