@@ -70,6 +70,7 @@ class ConfidenceCalibrator(Calibrator):
     """
 
     older_defaults: ClassVar[dict[str, Any]] = {"per_class": False}
+    status_: str
 
     def __init__(
         self, *, signal: Signal | None = None, map: Map | None = None, per_class: bool | None = None, inputs: Inputs = "probability",

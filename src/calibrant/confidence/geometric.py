@@ -94,6 +94,8 @@ class GeometricCalibrator(Calibrator):
     True
     """
 
+    status_: str
+
     def __init__(
         self, mode: Literal["combined", "paper"] = "combined", *, signal: str | Signal | None = None, map: Map | None = None,
         unweighted: bool = False, per_class: bool = False, inputs: Inputs = "probability", classes: ArrayLike | None = None,

@@ -45,6 +45,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     RegressionCalibrator, Map, Signal : the other templates.
     """
 
+    task: ClassVar[str] = "classification"
     tags: ClassVar[Tags] = Tags()
     #: Names of the columns of groups, where those of the fit had names.
     group_names_: list[str] | None = None

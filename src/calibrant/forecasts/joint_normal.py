@@ -64,7 +64,8 @@ class JointNormalForecast:
         self.mean: np.ndarray = finite_values(mean, "mean")
         if self.mean.ndim != 2:
             raise InputError(f"mean must be (n, d) for outputs together; got shape {self.mean.shape}; use NormalForecast for one output.")
-        n, d = self.shape = self.mean.shape
+        self.shape: tuple[int, ...] = self.mean.shape
+        n, d = self.shape
         cov = to_array(cov, "cov").astype(np.float64, copy=False)
         if cov.shape not in ((d, d), (n, d, d)):
             raise InputError(f"cov must be {(n, d, d)}, or {(d, d)} for all rows, as the mean is {(n, d)}; got {cov.shape}.")

@@ -178,8 +178,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the model fitted on all rows, (n,)."""
         check_is_fitted(self, "models_")
-        out = model_forecast(self.model_, X)
-        return out.mean if isinstance(out, Forecast) else out
+        return _forecast(self.model_, X, "absolute").mean
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that are meant to hold a new outcome with probability ``level``; ``guarantee(level)`` says what they promise.

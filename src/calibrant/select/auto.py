@@ -10,10 +10,10 @@ from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
-from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.splits import folds_of
 from calibrant.predictions import Inputs
+from calibrant.select.affordable import names_of
 from calibrant.select.candidates import CANDIDATES, candidates_for
 from calibrant.select.circumstances import Circumstances
 from calibrant.select.evidence import LEAST_ROWS
@@ -95,6 +95,8 @@ class AutoCalibrator(Circumstances):
 
     score_: float
     uncalibrated_score_: float
+    status_: str
+    weights_: np.ndarray
 
     def __init__(
         self, *, methods: str | Sequence[str] = "auto", objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5,
@@ -129,7 +131,8 @@ class AutoCalibrator(Circumstances):
         return [cls(methods=cheap), cls(methods=cheap[:1], objective="brier", inputs="logit")]
 
     def _fit(self, record):
-        names = self._names()
+        self._option("objective", "log_loss", "brier")
+        names = names_of(self.methods, CANDIDATES)
         pieces = canonical(record)
         self.n_fit_: float = float(pieces.weight.sum())
         if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
@@ -140,16 +143,6 @@ class AutoCalibrator(Circumstances):
         with one_blas_thread():
             candidates = candidates_for(self.n_fit_, record.n_classes, names, self.max_cost, self.given_)
             self._choose(pieces.record, *self._try(pieces, candidates))
-
-    def _names(self):
-        self._option("objective", "log_loss", "brier")
-        if isinstance(self.methods, str) and self.methods == "auto":
-            return None
-        known = [c.name for c in CANDIDATES]
-        unknown = sorted(set(self.methods) - set(known))
-        if unknown:
-            raise InputError(f'methods must be "auto" or names among {known}; got {unknown}.')
-        return set(self.methods)
 
     def _do_nothing(self, record, why):
         self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)

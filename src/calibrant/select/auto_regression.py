@@ -19,6 +19,7 @@ from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import read_groups
 from calibrant.regression.identity import ForecastIdentity
+from calibrant.select.affordable import names_of
 from calibrant.select.evidence import LEAST_ROWS
 from calibrant.select.evidence_pool import table_of, weights_told
 from calibrant.select.forecast_pool import forecast_pool
@@ -130,10 +131,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     def _check(self):
         self._option("objective", *SCORES)
         require_count("cv", self.cv, 2)
-        known = [c.name for c in REGRESSION_CANDIDATES]
-        unknown = [] if isinstance(self.methods, str) and self.methods == "auto" else sorted(set(self.methods) - set(known))
-        if unknown:
-            raise InputError(f'methods must be "auto" or names among {known}; got {unknown}.')
+        names_of(self.methods, REGRESSION_CANDIDATES)
 
     def fit(
         self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
@@ -158,7 +156,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         if (record.y == record.forecast.mean).all():
             return self._nothing(record, "no error")
         folds = folds_of(np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state)
-        names = None if isinstance(self.methods, str) else set(self.methods)
+        names = names_of(self.methods, REGRESSION_CANDIDATES)
         normal = isinstance(record.forecast, NormalForecast)
         tried, notes = self._try(record, folds, regression_candidates_for(n, names, self.max_cost, normal=normal))
         return self._pooled(record, tried, folds, notes)
@@ -222,9 +220,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             return f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, or no error in any of them)."
         if len(members) == 1 and isinstance(members[0], ForecastIdentity):
             return f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
-        parts = weights_told(table)
         against = f"{SCORES[self.objective].name} {score:.4g} out of fold against {uncalibrated_score:.4g}"
-        return f"{rows}: {parts}; {against}; uncalibrated rejected by {gain_in_errors:.1f} standard errors."
+        return f"{rows}: {weights_told(table)}; {against}; uncalibrated rejected by {gain_in_errors:.1f} standard errors."
 
 
 def _said(candidate, record, held):

@@ -84,12 +84,14 @@ class HeldOut:
 
     def __init__(self, pieces: Pieces, n_candidates: int, objective: str) -> None:
         m, n_classes = len(pieces.row), pieces.record.n_classes
-        self.weight, self.labels, self.n_classes = pieces.weight, pieces.labels, n_classes
-        self.own = np.empty((n_candidates, m))
-        self.overlap = np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
-        self.spaced = np.zeros(m, dtype=bool)
+        self.weight: np.ndarray = pieces.weight
+        self.labels: np.ndarray = pieces.labels
+        self.n_classes: int = n_classes
+        self.own: np.ndarray = np.empty((n_candidates, m))
+        self.overlap: np.ndarray | None = np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
+        self.spaced: np.ndarray = np.zeros(m, dtype=bool)
         self.spaced[:: -(-m * n_classes // WHOLE_ENTRIES)] = True
-        self.whole = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
+        self.whole: np.ndarray = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
 
     def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
         """Note all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held`` are their rows ``place``."""

@@ -40,7 +40,10 @@ class HeldOutForecasts:
         self, record: ForecastRecord, folds: np.ndarray, said: Sequence[Sequence[Forecast]], objective: Literal["nll", "crps"]
     ) -> None:  # fmt: skip
         assert record.y is not None
-        self.weight, self.y, self.said, self.objective = record.weights, record.y, said, objective
+        self.weight: np.ndarray = record.weights
+        self.y: np.ndarray = record.y
+        self.said: Sequence[Sequence[Forecast]] = said
+        self.objective: Literal["nll", "crps"] = objective
         self.rows: list[np.ndarray] = [np.flatnonzero(folds == k) for k in range(len(said[0]))]
         self.own: np.ndarray = np.array([self._losses([one], np.ones(1), objective) for one in said])
         self.nat: float = 1.0 if objective == "nll" else NAT * float(np.average(self.own, axis=1, weights=self.weight).min())

@@ -13,7 +13,8 @@ class Progress:
     """Called with what is done; speaks on the error stream where asked to, and only once the work has taken two seconds."""
 
     def __init__(self, verbose: bool) -> None:
-        self.verbose, self.start = verbose, time.monotonic()
+        self.verbose: bool = verbose
+        self.start: float = time.monotonic()
 
     def __call__(self, done: str) -> None:
         seconds = time.monotonic() - self.start

@@ -1,6 +1,6 @@
 """What AutoRegressionCalibrator tries: each candidate with what it costs and what it needs, as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -67,7 +67,7 @@ REGRESSION_CANDIDATES = (
 
 
 def regression_candidates_for(
-    n: float, names: Sequence[str] | None = None, max_cost: float | None = None, *, normal: bool = False
+    n: float, names: Collection[str] | None = None, max_cost: float | None = None, *, normal: bool = False
 ) -> list[RegressionCandidate]:  # fmt: skip
     """The candidates for n rows (sum of weights), cheapest first; the uncalibrated one is always among them.
 

@@ -12,7 +12,6 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_any_calibrator, require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import read_for
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.time_blocks import past_and_next, time_blocks, time_ranks
@@ -21,6 +20,9 @@ from calibrant.metrics.regression.continuous_ranked_probability_score import con
 from calibrant.predictions import Inputs
 
 __all__ = ["RollingEvaluation", "rolling_evaluation"]
+
+#: Task -> the metric where none is named.
+METRICS: dict[str, Metric] = {"classification": log_loss, "regression": continuous_ranked_probability_score}
 
 
 @dataclass(frozen=True)
@@ -95,14 +97,11 @@ def rolling_evaluation(
     ([100.0, 200.0], True)
     """
     calibrator = require_any_calibrator(calibrator)
-    if metric is None:
-        metric = continuous_ranked_probability_score if isinstance(calibrator, RegressionCalibrator) else log_loss
-    metric = require_metric(metric)
-    if (metric.task == "regression") != isinstance(calibrator, RegressionCalibrator):
+    metric = METRICS[calibrator.task] if metric is None else require_metric(metric)
+    if metric.task != calibrator.task:
         raise InputError(f"metric must be of the calibrator's task; got {metric.name} for {type(calibrator).__name__}.")
     require_count("n_splits", n_splits)
-    record: Any = read_for([metric], y, P, std, sample_weight, classes, inputs)
-    record = record.one_output() if metric.task == "regression" else record
+    record: Any = read_for([metric], y, P, std, sample_weight, classes, inputs).one_output()
     ranks = time_ranks(np.arange(len(record)) if times is None else record.per_row(_one_a_row(times, record)))
     steps = [_step(calibrator, metric, record, ranks, *rows, length, level) for rows in past_and_next(ranks, n_splits)]
     return RollingEvaluation(*np.array(steps).T)

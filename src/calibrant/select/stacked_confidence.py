@@ -155,6 +155,7 @@ class StackedConfidence(Calibrator):
     slopes_: np.ndarray
     level_: float
     class_levels_: np.ndarray
+    status_: str
 
     def __init__(
         self, *, signals: Sequence[Signal] | None = None, cv: int = 5, random_state: int = 0, inputs: Inputs = "probability",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
+from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
@@ -16,7 +17,7 @@ from calibrant.metrics.regression.root_mean_square_interval_calibration_error im
 
 __all__ = ["AdversarialGroupCalibration", "adversarial_group_calibration"]
 
-NORMS = {1: interval_calibration_error, 2: root_mean_square_interval_calibration_error}
+NORMS: dict[int, RegressionMetric] = {1: interval_calibration_error, 2: root_mean_square_interval_calibration_error}
 
 
 @dataclass(frozen=True)

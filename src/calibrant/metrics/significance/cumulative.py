@@ -17,7 +17,7 @@ from calibrant.predictions import Inputs
 
 __all__ = ["cumulative_test"]
 
-TAILS = {"kuiper": range_tail, "ks": reach_tail}
+TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
 #: Up to so many rows the null is drawn from the predictions; beyond, Brownian motion is near enough.
 DRAWN_ROWS = 5000
 
