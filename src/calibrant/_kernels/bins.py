@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "equal_width_starts", "grouped_sums"]
+__all__ = [
+    "equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "equal_width_starts", "group_ends", "grouped_sums",
+]  # fmt: skip
 
 
 def equal_width_edges(n_bins: int) -> np.ndarray:
@@ -52,6 +54,14 @@ def equal_mass_parts(mass: np.ndarray, n_bins: int) -> np.ndarray:
     middle = np.cumsum(mass) - 0.5 * mass
     part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)
     return np.unique(part, return_inverse=True)[1]
+
+
+def group_ends(score: np.ndarray, group: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """(lowest, highest) score of each group 0..G-1, (G,) each; inf and -inf where one has none."""
+    low, high = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
+    np.minimum.at(low, group, score)
+    np.maximum.at(high, group, score)
+    return low, high
 
 
 def grouped_sums(index: np.ndarray, n_groups: int, columns: Sequence[np.ndarray], weight: np.ndarray | None = None) -> np.ndarray:

@@ -7,6 +7,8 @@ Kernels have height 1 at 0, so a sum reads as a number of points. Widths are in 
 import numpy as np
 from scipy import fft
 
+from calibrant._kernels.bins import group_ends
+
 __all__ = ["cell_error", "deposit", "direct_log_sums", "fill_gaps", "gaussian_sums", "spectrum"]
 
 #: Sums below this share of all the weight drown in the rounding of the transform.
@@ -16,9 +18,7 @@ BLOCK = 2_000_000
 
 def deposit(score, correct, weight, group, n_groups, size):
     """(low (M,), step (M,), mass (M, 2, G)): each point shared between its two nodes; the grid of a group spans its own scores."""
-    low, high = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
-    np.minimum.at(low, group, score)
-    np.maximum.at(high, group, score)
+    low, high = group_ends(score, group, n_groups)
     empty = low > high
     low[empty] = high[empty] = 0.0
     step = (high - low) / (size - 1)

@@ -5,11 +5,6 @@ import numpy as np
 __all__ = ["cube_weights", "curved_basis", "penalty_root"]
 
 
-def _truncated(x, knots):
-    """(n, q - 2) functions that are cubic between the knots, straight outside, and span all natural splines with 1 and x."""
-    return _tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots)
-
-
 def _tamed(cubes, knots):
     """Combinations of the cubes above each knot that are straight beyond the last, (n, q) -> (n, q - 2)."""
     d = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
@@ -23,13 +18,11 @@ def cube_weights(knots, root):
 
 def _second_derivatives(knots):
     """Second derivatives of the functions at the knots, (q, q - 2); between them they are straight lines."""
-    ramps = 6.0 * np.maximum(knots[:, None] - knots, 0.0)
-    d = (ramps[:, :-1] - ramps[:, -1:]) / (knots[-1] - knots[:-1])
-    return d[:, :-1] - d[:, -1:]
+    return _tamed(6.0 * np.maximum(knots[:, None] - knots, 0.0), knots)
 
 
 def penalty_root(knots):
-    """The matrix R (q - 2, q - 2) for which |b|^2 is the integral of f''(x)^2 of f = truncated(x) @ R @ b."""
+    """The matrix R (q - 2, q - 2) for which |b|^2 is the integral of f''(x)^2 of f = curved_basis(x, knots, R) @ b."""
     at, width = _second_derivatives(knots), np.diff(knots)
     left, right = at[:-1], at[1:]
     omega = (left.T * width) @ left + (right.T * width) @ right + 0.5 * ((left.T * width) @ right + (right.T * width) @ left)
@@ -37,5 +30,8 @@ def penalty_root(knots):
 
 
 def curved_basis(x, knots, root):
-    """(n, q - 2) basis whose coefficients' sum of squares is the roughness."""
-    return _truncated(x, knots) @ root
+    """(n, q - 2) basis whose coefficients' sum of squares is the roughness: cubic between the knots, straight outside.
+
+    With 1 and x it spans all natural splines.
+    """
+    return _tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots) @ root

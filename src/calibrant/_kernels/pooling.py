@@ -3,12 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-__all__ = ["exponential_weights", "linear_pool", "stacking_weights"]
-
-
-def linear_pool(weights, P):
-    """sum_j w_j P_j, (J, n, K) -> (n, K)."""
-    return np.tensordot(weights, P, axes=1)
+__all__ = ["exponential_weights", "stacking_weights"]
 
 
 def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n_draws=100):
@@ -28,20 +23,16 @@ def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n
     return weights / n_draws
 
 
-def stacking_weights(own, gram, row_weight, max_steps=100):
+def stacking_weights(own, gram, row_weight):
     """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex problem.
 
     ``own`` is (J, n), the probability that each gives to the true class. The score is the log loss where ``gram`` is None; else the Brier
     score, and ``gram`` (J, J) holds the weighted means over rows of sum_k P_ik P_jk.
     """
-    share = row_weight / row_weight.sum()
-    return _on_simplex(_log_loss(own, share) if gram is None else _brier(gram, own @ share), len(own), max_steps)
-
-
-def _on_simplex(loss, J, max_steps):
-    """The weights of least ``loss(w) -> (value, gradient)``."""
+    share, J = row_weight / row_weight.sum(), len(own)
+    loss = _log_loss(own, share) if gram is None else _brier(gram, own @ share)
     one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
-    options = {"maxiter": max_steps, "ftol": 1e-9}
+    options = {"maxiter": 100, "ftol": 1e-9}
     result = minimize(loss, np.full(J, 1.0 / J), jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * J, constraints=one, options=options)
     weights = np.clip(result.x, 0.0, None)
     return weights / weights.sum()

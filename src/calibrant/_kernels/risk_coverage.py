@@ -34,13 +34,17 @@ def ranked(
 
 def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:
     """Integral of the risk over the coverage from 0 to 1; tied rows enter together, their errors spread evenly."""
+    _, step, rate, rest, logs = _runs(covered, wrong)
+    return float((rate * step).sum() + rest[1:] @ logs[1:]) / float(covered[-1])
+
+
+def _runs(covered, wrong):
+    """(weight before each run of ties, its own, its risk, what is left of a line at no weight, log of what it multiplies the weight by)."""
     before, wrong_before = np.append(0.0, covered[:-1]), np.append(0.0, wrong[:-1])
     step = covered - before
     rate = (wrong - wrong_before) / step
     # Within a run the wrong weight is linear in the covered one: a line through (before, wrong_before), divided by the coverage.
-    rest = wrong_before - rate * before
-    logs = np.log(covered[1:] / before[1:])
-    return float((rate * step).sum() + rest[1:] @ logs) / float(covered[-1])
+    return before, step, rate, wrong_before - rate * before, np.append(0.0, np.log(covered[1:] / before[1:]))
 
 
 def row_moves(place: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,10 +54,7 @@ def row_moves(place: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tup
     """
     wrong = 1.0 - correct
     covered, lost = (np.bincount(place, weights=mass)[::-1].cumsum() for mass in (weight, weight * wrong))
-    before, lost_before = np.append(0.0, covered[:-1]), np.append(0.0, lost[:-1])
-    step = covered - before
-    rate = (lost - lost_before) / step
-    rest, logs = lost_before - rate * before, np.append(0.0, np.log(covered[1:] / before[1:]))
+    before, step, rate, rest, logs = _runs(covered, lost)
     # What lies further down is moved through both ends of its run, the run itself through its lower end and its rate.
     ends = np.append(0.0, rest[1:] * (1.0 / covered[1:] - 1.0 / before[1:]) - rate[1:] * logs[1:])
     any_row = ends[::-1].cumsum()[::-1] - ends + rest / covered + rate * before / step * logs - risk_coverage_area(covered, lost)

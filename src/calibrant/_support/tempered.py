@@ -9,7 +9,7 @@ from calibrant.predictions import Predictions
 __all__ = ["scores_at", "tempered_scores", "tempering", "tolerance_for"]
 
 
-def tempering(record: Predictions, smooth: bool = True) -> tuple[float, float]:
+def tempering(record: Predictions, smooth: bool) -> tuple[float, float]:
     """(temperature, mixing) of a fit on the record: mixing is 1 / (n + 1), none where it is not ``smooth``."""
     beta, _ = record.inverse_temperature
     return 1.0 / beta, 1.0 / (float(record.weights.sum()) + 1.0) if smooth else 0.0

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.bins import equal_mass_groups, group_ends, grouped_sums
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 from calibrant._support.options import require_count
@@ -120,9 +120,7 @@ def accuracy_over(signal: Signal, record: Predictions, n_bins: int = 20, level: 
 def _bins(score, correct, weight, cluster, n_bins, level):
     index = equal_mass_groups(score, n_bins, weight)
     count = int(index.max()) + 1
-    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(lower, index, score)
-    np.maximum.at(upper, index, score)
+    lower, upper = group_ends(score, index, count)
     n, right, total = grouped_sums(index, count, [correct, score], weight).T
     worth = 1.0 if cluster is None else group_worth(correct, weight, cluster, index, count, level)
     return SignalBins(lower, upper, total / n, n, right / n, *wilson(right * worth, n * worth, level))

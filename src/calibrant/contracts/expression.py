@@ -4,14 +4,14 @@ A node stands for n rows of ``width`` numbers. The primitives are few (``PRIMITI
 (:mod:`calibrant.export`) has one line for each of them. Nodes are shared, so an expression is a graph: what two parts use is computed once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["ABOVE_ONE", "LOWEST", "PRIMITIVES", "Expression", "constant", "join", "source"]
+__all__ = ["ABOVE_ONE", "LOWEST", "PRIMITIVES", "Expression", "constant", "join", "source", "weighted_sum"]
 
 #: Below any logit, and finite in float32 too.
 LOWEST = -1e30
@@ -211,6 +211,12 @@ def constant(values: ArrayLike) -> Expression:
 def join(parts: Sequence[Expression]) -> Expression:
     """The columns of all ``parts``, side by side."""
     return parts[0] if len(parts) == 1 else Expression("join", tuple(parts), sum(x.width for x in parts))
+
+
+def weighted_sum(parts: Sequence[Expression], weights: Iterable[float]) -> Expression:
+    """The sum of ``parts`` times numbers."""
+    first, *others = (part * float(weight) for part, weight in zip(parts, weights, strict=True))
+    return sum(others, first)
 
 
 def _node(value: Any) -> Expression:

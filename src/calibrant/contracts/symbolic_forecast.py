@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant.contracts.expression import Expression, constant, join, source
+from calibrant.contracts.expression import Expression, constant, join, source, weighted_sum
 from calibrant.errors import InputError
 from calibrant.forecasts.averaged import AveragedForecast
 from calibrant.forecasts.forecast import Forecast
@@ -93,8 +93,7 @@ class SymbolicAverage:
 
     def said(self, levels: Sequence[float]) -> Expression:
         """Mean, std and the quantiles of ``levels``, side by side."""
-        each = [member.said(levels) * float(weight) for member, weight in zip(self.members, self.weights, strict=True)]
-        total = sum(each[1:], each[0])
+        total = weighted_sum([member.said(levels) for member in self.members], self.weights)
         return join([total.column(0), self._std(), *(total.column(j) for j in range(2, total.width))])
 
     def _std(self) -> Expression:

@@ -86,10 +86,7 @@ class HistogramBinning(Map):
         if self.strategy == "width":
             return bins.equal_width_edges(self.n_bins), bins.equal_width_index(score, self.n_bins)
         group = bins.equal_mass_groups(score, self.n_bins, weight)
-        count = group.max() + 1
-        low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, group, score)
-        np.maximum.at(high, group, score)
+        low, high = bins.group_ends(score, group, int(group.max()) + 1)
         edges = np.concatenate([[low[0]], 0.5 * (high[:-1] + low[1:]), [high[-1]]])
         return edges, group
 

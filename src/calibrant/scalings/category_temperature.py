@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
 from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
+from calibrant._support.options import require_not_negative
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
-from calibrant.errors import FitWarning, InputError, warn
+from calibrant.errors import FitWarning, warn
 from calibrant.predictions import Inputs
 
 __all__ = ["CategoryTemperature"]
@@ -90,8 +91,7 @@ class CategoryTemperature(Calibrator):
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")
-        if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
-            raise InputError(f"ridge must be finite and not negative; got {self.ridge!r}.")
+        require_not_negative("ridge", self.ridge)
         n_classes = record.n_classes
         rows = other_logits(record.logits, record.predicted), record.correct, record.weights
         common, _, _ = fit_top_label(*rows, np.zeros(len(record), dtype=np.intp), 1)

@@ -11,6 +11,7 @@ import numpy as np
 from calibrant._kernels.softmax import softmax
 from calibrant._support.options import require_matrix_size
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Predictions
 from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling
@@ -105,8 +106,7 @@ class PretrainedAverage(Calibrator):
         return out
 
     def _expression(self, record):
-        parts = [member.express(record) * float(share) for share, member in zip(self.weights_, self.members_, strict=True)]
-        return sum(parts[1:], parts[0])
+        return weighted_sum([member.express(record) for member in self.members_], self.weights_)
 
 
 def fitted_members(record: Predictions) -> list[Calibrator]:

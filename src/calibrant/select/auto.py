@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.splits import folds_of
@@ -180,8 +181,7 @@ class AutoCalibrator(Circumstances):
         return same_levels(member.group_levels() for member in self.members_)
 
     def _expression(self, record):
-        parts = [member.express(record) * float(share) for share, member in zip(self.weights_, self.members_, strict=True)]
-        out = sum(parts[1:], parts[0])
+        out = weighted_sum([member.express(record) for member in self.members_], self.weights_)
         return out if self.shift_ is None else self.shift_.express_adapted(out)
 
     def explain(self) -> str:

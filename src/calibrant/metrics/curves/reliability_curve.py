@@ -76,11 +76,7 @@ def _binned(score, weight, resolution, n_bins, strategy):
         edges = bins.equal_width_edges(n_bins)
         return bins.equal_width_index(score, n_bins, resolution), edges[:-1], edges[1:]
     index = bins.equal_mass_groups(score, n_bins, weight)
-    count = index.max() + 1
-    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(lower, index, score)
-    np.maximum.at(upper, index, score)
-    return index, lower, upper
+    return index, *bins.group_ends(score, index, int(index.max()) + 1)
 
 
 def _of(
