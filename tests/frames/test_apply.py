@@ -8,7 +8,7 @@ from tests.frames.modes import COLUMNS
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.frames.apply import apply
+from calibrant.frames.apply import _layout, _warn_of_new_levels, apply
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +90,36 @@ def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_
         CalibrationWarning, match="none of the 300 rows has a level of the column site of groups.*it holds 'A', 'B', the fit"
     ):
         apply(fitted, frame.assign(site=frame.site.str.upper()), tmp_path / "new.parquet", probabilities="p")
+
+
+def test_what_only_the_workers_of_a_cluster_see_is_said_here(tmp_path):
+    """Of the folder that they wrote: a cluster's own table is not needed for that."""
+    import pandas as pd
+
+    p = np.linspace(0.1, 0.9, 300)
+    frame = pd.DataFrame({"p": p, "site": np.where(np.arange(300) % 2, "a", "b"), "far": np.arange(300) % 5 == 0})
+    fitted = cb.GroupCalibrator().fit(p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site", "far"]])
+    layout = _layout({"p": "other", "site": "other", "far": "other"}, "p", None, fitted.group_names_)
+    for name, parts in {"known": ["C", "D", "a"], "new": ["C", "D", "E"]}.items():
+        (tmp_path / name).mkdir()
+        for k, site in enumerate(parts):
+            frame.assign(site=site).to_parquet(tmp_path / name / f"part.{k}.parquet")
+    _warn_of_new_levels(fitted, layout, tmp_path / "known")
+    with pytest.warns(
+        CalibrationWarning, match="none of the 300 rows has a level of the column site of groups.*it holds 'C', the fit"
+    ) as said:
+        _warn_of_new_levels(fitted, layout, tmp_path / "new")
+    assert len(said) == 1
+
+
+def test_a_cluster_whose_rows_are_all_of_new_levels_warns(tmp_path):
+    import pandas as pd
+
+    dask = pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'calibrant[dask]'")
+    p = np.linspace(0.1, 0.9, 300)
+    frame = pd.DataFrame({"p": p, "site": np.where(np.arange(300) % 2, "a", "b")})
+    fitted = cb.GroupCalibrator().fit(p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site"]])
+    made = pd.read_parquet(apply(fitted, dask.from_pandas(frame, npartitions=2), tmp_path / "known", probabilities="p"))
+    np.testing.assert_allclose(made["p"], fitted.predict_proba(p, groups=frame[["site"]])[:, 1], atol=1e-12)
+    with pytest.warns(CalibrationWarning, match="rows has a level of the column site of groups"):
+        apply(fitted, dask.from_pandas(frame.assign(site="N"), npartitions=2), tmp_path / "new", probabilities="p")

@@ -1,6 +1,6 @@
 """Columns that say what groups rows are of, as numbers that are the same at every later look: levels learned once, numbers cut."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -64,15 +64,28 @@ class GroupLevels(Saved):
 
     def codes(self, groups: Any) -> np.ndarray:
         """(n, c) positions of the rows' levels, -1 for those not learned; several rows of none that was learned warn."""
+        found = self._found(groups)
+        self.warn_of_new(groups, [j for j, code in enumerate(found) if code.max(initial=-1) < 0])
+        return np.column_stack(found)
+
+    def any_known(self, groups: Any) -> np.ndarray:
+        """(c,) whether any row is of a level that was learned."""
+        return np.array([code.max(initial=-1) >= 0 for code in self._found(groups)])
+
+    def warn_of_new(self, groups: Any, new: Sequence[int]) -> None:
+        """Warn of columns, by their positions, in which no row is of a level that was learned."""
+        columns = self._columns(self._ordered(groups))
+        for j in new:
+            # One new level is what happens; that all of several rows are new is a sign that values are written in another way.
+            if len(columns[j][1]) > 1:
+                warn(self._nothing_known(j, columns[j][1]))
+
+    def _found(self, groups):
+        """The code of each column's rows."""
         columns = self._columns(self._ordered(groups))
         if len(columns) != len(self.names):
             raise InputError(f"{self.argument} must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
-        found = [self._code(j, column) for j, (_, column) in enumerate(columns)]
-        # One new level is what happens; that all of several rows are new is a sign that values are written in another way.
-        for j, code in enumerate(found):
-            if len(code) > 1 and code.max() < 0:
-                warn(self._nothing_known(j, columns[j][1]))
-        return np.column_stack(found)
+        return [self._code(j, column) for j, (_, column) in enumerate(columns)]
 
     def warn_of_outcome(self, groups: Any, outcome: np.ndarray) -> None:
         """Warn of a column that is the outcome (n,) by other names, as one given by mistake is: a group is known before it."""

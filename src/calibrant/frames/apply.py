@@ -85,6 +85,7 @@ def apply(
     transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score, _groups_of(calibrator)), calibrator), confidence)
     if module.CLUSTER:
         module.apply(opened(source, module), transform, output)
+        _warn_of_new_levels(calibrator, transform.layout, output)
     else:
         _write(map(transform, _batches(source, module)), output, overwrite)
     return output
@@ -135,6 +136,30 @@ def _write(batches, output, overwrite):
             raise InputError("the table has no rows; there is nothing to write.")
 
 
+def _warn_of_new_levels(calibrator, layout, output):
+    """Say here where no row that a cluster wrote is of a level of the fit: what its workers warn of stands in their logs.
+
+    The groups are read until one level of each column is known, most often in the first batch.
+    """
+    levels = calibrator.group_levels() if layout.by else None
+    if levels is None or not output.is_dir():
+        return
+    first, known = None, np.zeros(len(layout.by), dtype=bool)
+    for batch in import_extra("pyarrow.dataset", "writing Parquet", "frames").dataset(str(output)).to_batches(columns=list(layout.by)):
+        groups = _groups(layout, batch)
+        first = groups if first is None and batch.num_rows else first
+        known |= levels.any_known(groups)
+        if known.all():
+            return
+    if first is not None:
+        levels.warn_of_new(first, np.flatnonzero(~known).tolist())
+
+
+def _groups(layout, batch):
+    """Name -> labels of the columns of groups of a batch."""
+    return {name: array_of(known)[code] for name, (known, code) in zip(layout.by, layout.slices(batch), strict=True)}
+
+
 class Transform:
     """An Arrow batch with calibrated predictions; pickled whole to the workers of a cluster."""
 
@@ -165,8 +190,7 @@ class Transform:
             empty = pa.array([], pa.list_(pa.float64()) if self.layout.mode == "list" else pa.float64())
             return dict.fromkeys(names, empty), np.zeros(0)
         values = np.ascontiguousarray(self.layout.probabilities(batch))
-        each = zip(self.layout.by, self.layout.slices(batch), strict=True)
-        groups = {name: array_of(known)[code] for name, (known, code) in each} or None
+        groups = _groups(self.layout, batch) or None
         Q, confidence = (ask(values, groups=groups) for ask in (self.calibrator.predict_proba, self.calibrator.predict_confidence))
         if self.layout.mode == "list":
             offsets = np.arange(0, Q.size + 1, Q.shape[1], dtype=np.int32)
