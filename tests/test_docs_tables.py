@@ -59,9 +59,13 @@ def test_words_filter_rows_and_points(page):
     assert shown(page) == ["Ours"]
     assert page.find_element("css selector", "output").text == "1 of 3"
     assert len(page.find_elements("css selector", "circle")) == 1
+    field.send_keys(" no such row")
+    assert shown(page) == []
+    assert page.find_elements("css selector", "circle") == []
     field.clear()
     field.send_keys(" ")
     assert len(shown(page)) == 3
+    assert len(page.find_elements("css selector", "circle")) == 2
 
 
 def test_points_are_drawn_of_any_columns_and_read_by_keyboard(page):

@@ -57,7 +57,9 @@ def browser(profile):
     for flag in [*FLAGS, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=shutil.which("chromedriver")))
-    driver.set_script_timeout(120)
+    # axe-core takes long over a page of a thousand rows where other work shares the machine.
+    driver.set_script_timeout(600)
+    driver.command_executor.client_config.timeout = 660
     return driver
 
 

@@ -27,9 +27,9 @@ def dots(path, title, methods, peer, rates):
     for tick, c in zip(ax.get_yticklabels(), colour, strict=True):
         tick.set_color(c)
     ax.set(xlim=(0.0, 1.0), xlabel="win rate", ylim=(-1, len(methods)))
-    ax.set_title(title, fontsize=9)
+    ax.set_title(title, fontsize=9, loc="right")
     ax.grid(alpha=0.25)
-    ax.legend(loc="lower right", fontsize=8, title="blue ours, orange peers", title_fontsize=8)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8, title="blue ours, orange peers", title_fontsize=8)
     figure.savefig(path, dpi=DPI)
 
 

@@ -160,7 +160,7 @@ def _section(heading, items):
         yield f"   * - :doc:`{name} <generated/{page_name(path, name)}>`"
         yield f"     - {summary(value)}"
     yield from ("", ".. toctree::", "   :hidden:", "")
-    yield from (f"   generated/{page_name(path, name)}" for path, name, _ in items)
+    yield from (f"   {name} <generated/{page_name(path, name)}>" for path, name, _ in items)
     yield ""
 
 
@@ -260,7 +260,7 @@ class MethodTable(SphinxDirective):
             return []
         facts = [read(value) for _, _, value in rows]
         columns = list(dict.fromkeys(column for fact in facts for column in fact))
-        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable", ""]
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
         lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", "What it does", *columns])]
         for (path, name, value), fact in zip(rows, facts, strict=True):
             cells = [f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), *(fact.get(c, "") for c in columns)]

@@ -18,7 +18,7 @@ def _add(translator, node, display):
     made = mathml(node.astext(), display)
     if "\\" in html.unescape(made):
         logging.getLogger(__name__).warning("a formula has a command that latex2mathml does not know: %s", made, location=node)
-    translator.body.append(made if display == "inline" else f'<div class="formula" tabindex="0">{made}</div>')
+    translator.body.append(made if display == "inline" else f'<div class="formula">{made}</div>')
     raise nodes.SkipNode
 
 

@@ -55,6 +55,8 @@ def measured(value):
     """(cost, evidence) from the arena's pages; ("", "") for what does not compete there."""
     cost, lines = [], []
     for table, row in evidence(value.__name__):
+        if row.get("fit, ms"):
+            cost.append(f"{row['fit, ms']} ms ({table.section.split(' (')[0].lower()})")
         scores = [f"{c.removeprefix('win rate, ')} {row[c]}" for c in SCORES if row.get(c)]
         if not scores:
             continue
@@ -64,8 +66,6 @@ def measured(value):
             + (f"; worse than doing nothing in {worse[0]}" if worse else "")
             + f" (:doc:`/{table.page}`)."
         )
-        if row.get("fit, ms"):
-            cost.append(f"{row['fit, ms']} ms ({table.section.split(' (')[0].lower()})")
     return "; ".join(cost), " ".join(lines)
 
 
@@ -100,7 +100,7 @@ class Cards(SphinxDirective):
     option_spec: ClassVar = {"forecasts": directives.flag}
 
     def run(self):
-        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable", ""]
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
         head = ("method", "what it does", "needs", "keeps", "win rate", "worse", "fit, ms")
         rows = [head, *(self._row(*item) for item in exported() if self._belongs(item[2]))]
         lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for row in rows for i, cell in enumerate(row)]
@@ -111,8 +111,10 @@ class Cards(SphinxDirective):
         return has_card(value) and folder(value) in self.arguments[0].split() and forecasts == ("forecasts" in self.options)
 
     def _row(self, path, name, value):
-        row = next((row for _, row in evidence(name) if any(row.get(c) for c in SCORES)), {})
-        first = [next((row[c] for c in columns if row.get(c)), "") for columns in (SCORES, WORSE, ("fit, ms",))]
+        found = [row for _, row in evidence(name)]
+        row = next((row for row in found if any(row.get(c) for c in SCORES)), {})
+        first = [next((row[c] for c in columns if row.get(c)), "") for columns in (SCORES, WORSE)]
+        first.append(next((row["fit, ms"] for row in found if row.get("fit, ms")), ""))
         return f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), needs(value), keeps(value), *first
 
 

@@ -33,6 +33,8 @@ function plot(table, figure, x, y, headings) {
   const points = [...table.tBodies[0].rows].filter((row) => !row.hidden)
     .map((row) => ({ name: row.cells[0].textContent.trim(), ours: !!row.cells[0].querySelector("strong"), x: numberOf(row.cells[x]), y: numberOf(row.cells[y]) }))
     .filter((p) => p.x !== null && p.y !== null);
+  figure.querySelector("svg")?.remove();
+  if (!points.length) return;
   const [width, height, left, bottom] = [640, 380, 64, 44];
   const svg = element("svg:svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${headings[y]} by ${headings[x]}, a point for each method` });
   const span = (values) => { const [a, b] = [Math.min(...values), Math.max(...values)]; const m = (b - a || 1) * 0.05; return [a - m, b + m]; };
@@ -63,7 +65,6 @@ function plot(table, figure, x, y, headings) {
     });
     svg.append(point);
   });
-  figure.querySelector("svg")?.remove();
   figure.prepend(svg);
 }
 
@@ -120,3 +121,6 @@ document.querySelectorAll(".search-button-field[aria-label]").forEach((button) =
 
 // Links on pictures of the gallery show their words only as a caption beside them.
 document.querySelectorAll(".sphx-glr-thumbcontainer a:not([aria-label])").forEach((link) => link.setAttribute("aria-label", link.textContent.trim()));
+
+// What is wider than the screen is moved by the keyboard too.
+document.querySelectorAll(".formula").forEach((formula) => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; });
