@@ -124,5 +124,5 @@ def test_levels_are_the_same_whatever_holds_them(kind, tmp_path):
         # Levels may stand in another order: a number and its text do.
         pairs = set(zip(wanted[:, 0].tolist(), code[:, 0].tolist(), strict=True))
         if not len(pairs) == len(np.unique(wanted)) == len(np.unique(code)) or code.min() < 0:
-            wrong.append((one, other, levels.known, str(groups)[:60]))
+            wrong.append((one, other, levels.levels, str(groups)[:60]))
     assert not wrong
