@@ -47,7 +47,7 @@ class Trees:
     gain: np.ndarray
     output: np.ndarray
 
-    def added(self, codes, n_outputs):
+    def added(self, codes: np.ndarray, n_outputs: int) -> np.ndarray:
         """(n, C) sum of the trees' values, for (d, n) codes."""
         out = np.zeros((codes.shape[1], n_outputs))
         for column, right, value, output in zip(self.column, self.right, self.value, self.output, strict=True):

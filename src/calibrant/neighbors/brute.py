@@ -42,6 +42,8 @@ class BruteIndex(NeighborIndex):
     """
 
     metric = "l2"
+    points_: StoredPoints
+    radius_: float
 
     def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
         """Sort the points by group."""

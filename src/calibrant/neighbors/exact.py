@@ -60,7 +60,9 @@ class ExactIndex(NeighborIndex):
     ([1.0], [3.1623])
     """
 
+    points_: StoredPoints
     centre_: np.ndarray
+    radius_: float
 
     def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", n_directions: int | None = 64) -> None:
         self.metric = metric

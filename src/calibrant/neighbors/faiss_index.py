@@ -49,7 +49,9 @@ class FaissIndex(NeighborIndex):
     is then off by a float32's rounding. The points are kept twice, here and in faiss.
     """
 
+    points_: StoredPoints
     centre_: np.ndarray
+    radius_: float
 
     def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", *, approximate: bool = False, n_probe: int = 8) -> None:
         self.metric = metric

@@ -39,7 +39,6 @@ class Separation(Signal):
     def _fit(self, record):
         if record.reference is None:
             raise InputError(f"{type(self).__name__} needs reference=(X_train, y_train), the model's own training data; got None.")
-        self.classes_ = record.classes
         X, labels = record.reference
         if len(labels) == 0:
             raise InputError("reference must hold at least one training row; got none.")
