@@ -155,7 +155,7 @@ def _index():
 def _section(heading, items):
     if not items:
         return
-    yield from (heading, "-" * len(heading), "", ".. list-table::", "   :widths: 35 65", "")
+    yield from (heading, "-" * len(heading), "", ".. list-table::", "   :class: stacked", "   :widths: 35 65", "")
     for path, name, value in items:
         yield f"   * - :doc:`{name} <generated/{page_name(path, name)}>`"
         yield f"     - {summary(value)}"
