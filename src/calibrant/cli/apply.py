@@ -1,7 +1,6 @@
 """``calibrant apply``: calibrate new predictions."""
 
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,6 @@ from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
 
 __all__ = ["apply"]
 
@@ -99,8 +97,7 @@ def _calibrated(source, fitted, columns, levels, suffix, output):
     if rule:
         made, renamed, replaced, count = rule_columns(fitted, data), {}, [], len(data.values)
     elif isinstance(data, ForecastFile):
-        record = replace(read_forecast(data.forecast, groups=groups_used(fitted, data)), names=data.outputs)
-        made, renamed = calibrated_columns(data, fitted.predict_record(record), levels), {}
+        made, renamed = calibrated_columns(data, fitted.predict_record(data.record(groups_used(fitted, data))), levels), {}
         count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
     else:
         one = columns.risk or columns.inputs

@@ -53,7 +53,7 @@ def audit(
       calibrant audit forecasts.csv --groups store
     """
     data: Any = read_file(file, columns)
-    if getattr(data, "inputs", None) == "score":
+    if data.inputs == "score":
         raise InputError("audit needs probabilities, and --inputs score says otherwise; turn them into risks with `calibrant fit` first.")
     if any(gate.when == "after" for gate in gates):
         raise click.UsageError("audit looks at the predictions as they are; leave out after. in --fail-if.")

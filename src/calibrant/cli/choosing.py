@@ -100,7 +100,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
 def fitting(calibrator: Any, data: PredictionFile) -> Any:
     """The calibrator, saved or none, if it is for what the file holds."""
     *_, kind, words = TASKS[data.task]
-    scores, of_map = getattr(data, "inputs", None) == "score", isinstance(calibrator, calibrant.Map)
+    scores, of_map = data.inputs == "score", isinstance(calibrator, calibrant.Map)
     if of_map and not scores:
         raise InputError(
             f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on scores; name them with --risk and say "
@@ -153,7 +153,7 @@ def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
 
 def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> tuple[Calibrator, Any] | None:
     """(no calibrator, the rows measured with risks in place of scores), and a word of what was done; None where there are no scores."""
-    if getattr(data, "inputs", None) != "score":
+    if data.inputs != "score":
         return None
     measured, said = measured_scores(data, method, fitting(loaded, data), test)
     say(said, err=True)

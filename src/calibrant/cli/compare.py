@@ -17,11 +17,9 @@ from calibrant.cli.sources import open_source
 from calibrant.cli.wording import few, say
 from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
 from calibrant.groups import read_clusters
 from calibrant.labels import places
 from calibrant.metrics.comparison import CORRECTIONS, OF_CLASSES, OF_NUMBERS
-from calibrant.predictions import read
 
 __all__ = ["compare"]
 
@@ -90,9 +88,8 @@ def _record(data, target):
     """(the record of a file, the one that is measured): of the event, where it is asked for, that of yes and no."""
     refuse_target(data, target)
     if data.task == "regression":
-        whole = read_forecast(data.forecast, None, data.labels, sample_weight=data.weight).one_output()
-        return whole, whole
-    whole, asked = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight), viewed(data, target)
+        return (whole := data.record().one_output()), whole
+    whole, asked = data.record(), viewed(data, target)
     return whole, whole if asked in ("answer", "classes") else whole.as_pair(asked)
 
 

@@ -122,8 +122,10 @@ def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
 
     By default the event of two classes, and the classes of more; the answer where a calibrator speaks of it alone.
     """
-    if data.task == "regression" or (target is None and calibrator is not None and calibrator.tags.output == "confidence"):
-        return None if data.task == "regression" else "answer"
+    if data.task == "regression":
+        return None
+    if target is None and calibrator is not None and calibrator.tags.output == "confidence":
+        return "answer"
     classes = data.own_classes
     if target is None or target == "event":
         if len(classes) > 2:

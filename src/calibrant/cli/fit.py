@@ -1,6 +1,6 @@
 """``calibrant fit``: learn a calibrator from predictions and true labels."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,14 @@ from calibrant.cli.tables import working
 from calibrant.cli.wording import say
 from calibrant.compare.given import shown_name
 from calibrant.folds.out_of_fold import fit_clone
-from calibrant.forecasts.read import read_forecast
-from calibrant.predictions import read
 
 __all__ = ["fit"]
+
+#: By task, what is said beside the number of rows.
+ALSO: dict[str, Callable[[Any], str]] = {
+    "classification": lambda record: f", {record.n_classes} classes",
+    "regression": lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
+}
 
 
 @click.command()
@@ -60,12 +64,13 @@ def _fitted(file, columns, method, target, groups):
     data: Any = read_any(file, columns)
     _check_target(target, method, data)
     with working("fitting"):
-        if getattr(data, "inputs", None) == "score":
+        if data.inputs == "score":
             if groups is not None:
                 raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
             return fit_scores(data, method), f"{len(data.values):,} scores"
         of_rows = None if groups is None else columns_of(data, groups, "--groups")
-        return FITS[data.task](_taking(chosen(method, None, data, target=target, groups=groups), groups), data, of_rows)
+        calibrator, record = _taking(chosen(method, None, data, target=target, groups=groups), groups), data.record(of_rows)
+        return fit_clone(calibrator, record), f"{len(record):,} rows{ALSO[data.task](record)}"
 
 
 def _taking(calibrator, groups):
@@ -91,17 +96,3 @@ def _check_target(target, method, data):
             f"--target {target} fits one event of two classes, and {data.path.name} has {len(data.own_classes)}; "
             f"name the column of its probability: --risk NAME --positive {name}."
         )
-
-
-def _of_classes(calibrator, data, groups):
-    record = read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight, groups=groups)
-    return fit_clone(calibrator, record), f"{len(record):,} rows, {record.n_classes} classes"
-
-
-def _of_forecasts(calibrator, data, groups):
-    record = replace(read_forecast(data.forecast, None, data.labels, sample_weight=data.weight, groups=groups), names=data.outputs)
-    outputs = f", {record.forecast.shape[1]} outputs" if len(record.forecast.shape) > 1 else ""
-    return fit_clone(calibrator, record), f"{len(record):,} rows{outputs}"
-
-
-FITS: dict[Any, Any] = {"classification": _of_classes, "regression": _of_forecasts}

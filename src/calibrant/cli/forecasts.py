@@ -1,7 +1,7 @@
 """Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.forecasts.samples import SampleForecast
 from calibrant.frames.columns import starred
 
@@ -48,6 +49,12 @@ class ForecastFile:
     names: dict[Any, Any]
     outcome: tuple[str, ...] = ()
     task: ClassVar[str] = "regression"
+    inputs: ClassVar[None] = None
+
+    def record(self, groups: Any = None) -> ForecastRecord:
+        """The rows, with their outcomes where these were read."""
+        record = read_forecast(self.forecast, None, self.labels, sample_weight=self.weight, groups=groups)
+        return replace(record, names=self.outputs)
 
 
 def holds_forecasts(source: Any, columns: "Columns") -> bool:

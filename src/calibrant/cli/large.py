@@ -13,7 +13,7 @@ from calibrant.cli.reading import read_source
 from calibrant.cli.sources import parts_of
 from calibrant.cli.wording import say
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.frames.row_hash import row_hash
+from calibrant.frames.row_hash import drawn, row_hash
 from calibrant.frames.table_rows import row_count
 
 __all__ = ["STREAMED_ROWS", "large_rows", "read_sample"]
@@ -61,7 +61,7 @@ def read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster: 
     for part in parts_of(path):
         n = len(next(iter(part.content.values())))
         number = row_hash(start, n) if cluster is None else _of_clusters(part, cluster)
-        own = np.flatnonzero(number < np.uint64(int(share * 2.0**64)))
+        own = drawn(number, share)
         if len(own):
             # A part of its own, so that the rest can be forgotten.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))

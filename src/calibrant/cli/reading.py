@@ -17,6 +17,7 @@ from calibrant.cli.options import Columns
 from calibrant.cli.wording import few
 from calibrant.errors import InputError
 from calibrant.labels import places
+from calibrant.predictions import Predictions, read
 
 __all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "key_of", "read_file", "read_source"]
 
@@ -51,6 +52,10 @@ class PredictionFile:
     event: Any = None
     outcome: tuple[str, ...] = ()
     task: ClassVar[str] = "classification"
+
+    def record(self, groups: Any = None) -> Predictions:
+        """The rows, with their labels where these were read."""
+        return read(self.values, self.labels, inputs=self.inputs, classes=self.classes, sample_weight=self.weight, groups=groups)
 
     @property
     def own_classes(self) -> list[Any]:

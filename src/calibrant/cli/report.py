@@ -83,7 +83,7 @@ def _reported(file, test, columns, method, loaded, target, time, groups, feature
     data = read_any(file, columns, cluster=own, prefer=getattr(loaded, "inputs", None))
     held_out = None
     if test is not None:
-        held_out = read_any(test, replace(columns, task=data.task), cluster=cluster, prefer=getattr(data, "inputs", None))
+        held_out = read_any(test, replace(columns, task=data.task), cluster=cluster, prefer=data.inputs)
     measured, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(measured, time),

@@ -12,7 +12,6 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
-from calibrant.decisions.cell_scores import CellScores
 from calibrant.decisions.cells import rows_of_cells
 from calibrant.decisions.conditional_scores import ConditionalScores, read_features
 from calibrant.decisions.set_rows import SetRows, fitted, n_units, require_options
@@ -137,11 +136,8 @@ class ConditionalSets(Saved, BaseEstimator):
         names, points = read_features(features, record)
         uses = {"calibrator": given is not None and not is_fitted(given), "penalty": self.score == "raps" and self.penalty is None}
         found = SetRows.of(record, [use for use, needed in uses.items() if needed], self.fit_share, self.random_state)
-        raps = None if self.score != "raps" else (self.penalty or 0.0, self.k_reg or 0)
-        nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
-        rule = SetRule(self.score, raps, given, self.randomised, self.random_state, None, [None], None, nothing)
         own = found.parts["certificate"]
-        self.rule_: SetRule = fitted(rule, found, rows_of_cells(None, record, None), self.level)
+        self.rule_: SetRule = fitted(SetRule.unfitted(self, given), found, rows_of_cells(None, record, None), self.level)
         self.scores_: ConditionalScores = ConditionalScores.of(names, points[found.rows], self.rule_.scorer.of_labels(own), own.weights)
         self.classes_: np.ndarray = record.classes
         self.split_: dict[str, float] = found.sizes

@@ -13,7 +13,6 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
-from calibrant.decisions.cell_scores import CellScores
 from calibrant.decisions.cells import By, rows_of_cells
 from calibrant.decisions.score_counts import ScoreCounts
 from calibrant.decisions.set_promise import set_promise, short_cells
@@ -156,7 +155,7 @@ class ConformalSets(Saved, BaseEstimator):
         uses = {"calibrator": new, "penalty": choose, "similar classes": self.by == "similar_classes"}
         cells = rows_of_cells(self.by, record, groups)
         found = SetRows.of(record, [use for use, needed in uses.items() if needed], self.fit_share, self.random_state)
-        rule = fitted(self._rule(given), found, cells, self.level)
+        rule = fitted(SetRule.unfitted(self, given, self.by), found, cells, self.level)
         return self._keep(rule, record.classes, found.sizes, n_units(found.parts["certificate"]))
 
     def state(
@@ -212,12 +211,7 @@ class ConformalSets(Saved, BaseEstimator):
         given = self._given()
         if (given is not None and not is_fitted(given)) or (self.score == "raps" and self.penalty is None) or self.by == "similar_classes":
             raise InputError("state fits nothing: give a fitted calibrator, penalty= and k_reg= for raps, no similar classes; or call fit.")
-        return self._rule(given)
-
-    def _rule(self, calibrator: Calibrator | None) -> SetRule:
-        raps = None if self.score != "raps" else (self.penalty or 0.0, self.k_reg or 0)
-        nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
-        return SetRule(self.score, raps, calibrator, self.randomised, self.random_state, self.by, [None], None, nothing)
+        return SetRule.unfitted(self, given, self.by)
 
     def _keep(self, rule: SetRule, classes: np.ndarray, sizes: dict[str, float], n: float) -> Self:
         self.rule_: SetRule = rule

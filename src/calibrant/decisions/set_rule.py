@@ -49,6 +49,13 @@ class SetRule(Saved):
     class_cells: np.ndarray | None
     held: CellScores
 
+    @classmethod
+    def unfitted(cls, sets: Any, calibrator: Calibrator | None, by: By | None = None) -> "SetRule":
+        """By the options of an object that makes sets, before any row is scored."""
+        raps = None if sets.score != "raps" else (sets.penalty or 0.0, sets.k_reg or 0)
+        nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
+        return cls(sets.score, raps, calibrator, sets.randomised, sets.random_state, by, [None], None, nothing)
+
     @property
     def scorer(self) -> Scorer:
         """What scores rows."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant._kernels.probability_scale import NEAREST, probability_scale, probability_ticks, scale_ends
-from calibrant.errors import InputError
+from calibrant._support.options import require_option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,7 @@ __all__ = ["chosen_scale", "inside_axes", "scale_axes", "shown_edges"]
 
 def chosen_scale(scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray) -> str:
     """The scale itself, or for "auto" the one that suits rows or bins; the model's own answer is seen on the linear one."""
-    if scale not in ("auto", "linear", "log", "logit"):
-        raise InputError(f'scale must be "auto", "linear", "log" or "logit"; got {scale!r}.')
+    require_option("scale", scale, ("auto", "linear", "log", "logit"))
     if scale != "auto":
         return scale
     return "linear" if isinstance(target, str) and target in ("answer", "top") else probability_scale(score, share, weight)

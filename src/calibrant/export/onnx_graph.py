@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._support.extras import import_extra
+from calibrant._support.options import require_option
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import Graph, written
 from calibrant.export.subject import QUANTILES, Subject, subject_of
@@ -137,8 +138,7 @@ def _onnx() -> Any:
 
 
 def _graph(onnx: Any, subject: Subject, precision: str, input_name: str, output_name: str) -> Graph:
-    if precision not in ("float64", "float32"):
-        raise InputError(f'precision must be "float64" or "float32"; got {precision!r}.')
+    require_option("precision", precision, ("float64", "float32"))
     graph = Graph(onnx, np.dtype(precision), prefix=f"{output_name}/")
     graph.add("Cast", [written(graph, subject.expression, input_name)], to=onnx.TensorProto.FLOAT, output=output_name)
     return graph

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from calibrant._support.extras import import_extra
+from calibrant._support.options import require_option
 from calibrant.errors import InputError
 from calibrant.export.sql_columns import Columns, position, quoted
 from calibrant.export.subject import QUANTILES, subject_of
@@ -78,8 +79,7 @@ def to_sql(
     cells = [column["name"] for column in subject.groups] if groups is None else list(groups)
     if len(cells) != len(subject.groups):
         raise InputError(f"groups must name {len(subject.groups)} columns, as in the fit; got {cells}.")
-    if output not in ("columns", "list"):
-        raise InputError(f'output must be "columns" or "list"; got {output!r}.')
+    require_option("output", output, ("columns", "list"))
     if output == "list" and dialect == "sqlite":
         raise InputError('output must be "columns" in SQLite, which has no lists; got "list".')
     known = sorted(sqlglot.Dialect.classes) if hasattr(sqlglot.Dialect, "classes") else []

@@ -7,8 +7,8 @@ import numpy as np
 
 from calibrant._kernels.interpolation import line_segments
 from calibrant._support.extras import import_extra
+from calibrant._support.options import require_option
 from calibrant.contracts.expression import Expression
-from calibrant.errors import InputError
 from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["to_torch"]
@@ -48,8 +48,7 @@ def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64
     -----
     It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is fitted.
     """
-    if precision not in ("float64", "float32"):
-        raise InputError(f'precision must be "float64" or "float32"; got {precision!r}.')
+    require_option("precision", precision, ("float64", "float32"))
     subject = subject_of(fitted, quantiles)
     torch = import_extra("torch", "the torch export", "torch")
     fx = import_extra("torch.fx", "the torch export", "torch")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["row_hash"]
+__all__ = ["drawn", "row_hash"]
 
 
 def row_hash(start: int, count: int, seed: int = 0) -> np.ndarray:
@@ -20,3 +20,8 @@ def row_hash(start: int, count: int, seed: int = 0) -> np.ndarray:
             key ^= key >> np.uint64(shift)
             key *= np.uint64(factor)
         return key ^ (key >> np.uint64(31))
+
+
+def drawn(number: np.ndarray, share: float) -> np.ndarray:
+    """Places of the rows that are drawn for a sample of this share, by their numbers."""
+    return np.flatnonzero(number < np.uint64(min(int(share * 2.0**64), 2**64 - 1)))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
@@ -106,8 +107,7 @@ def sample(
     >>> bool(0.8 < drawn.fit(TemperatureScaling()).temperature_ < 1.25), round(drawn.weight.sum())
     (True, 5000)
     """
-    if not (isinstance(n, int) and n >= 1):
-        raise InputError(f"n must be a whole number of rows, at least 1; got {n!r}.")
+    require_count("n", n)
     module = choose(source, engine)
     kinds = columns_of(source, module)
     columns = layout(kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes)

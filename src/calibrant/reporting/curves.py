@@ -20,6 +20,8 @@ from calibrant.reporting.states import Counts, Seen
 __all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "pairs", "risk"]
 
 POINTS = 120
+#: One of ``BIN_COUNTS``.
+HISTOGRAM_BINS = 20
 DRAWS = 2e6
 CONFUSION_CLASSES = 20
 CONFUSED_PAIRS = 20
@@ -67,10 +69,10 @@ def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     return found
 
 
-def histogram(counts: Counts, n_bins: int = 20) -> ConfidenceHistogram:
-    """Right and wrong predictions by confidence; ``n_bins`` is one of ``BIN_COUNTS``."""
-    n, _, right = counts.bins[n_bins].T
-    edges = equal_width_edges(n_bins)
+def histogram(counts: Counts) -> ConfidenceHistogram:
+    """Right and wrong predictions by confidence."""
+    n, _, right = counts.bins[HISTOGRAM_BINS].T
+    edges = equal_width_edges(HISTOGRAM_BINS)
     return ConfidenceHistogram(edges[:-1], edges[1:], right, n - right)
 
 

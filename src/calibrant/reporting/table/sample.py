@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from calibrant.frames.row_hash import drawn
 from calibrant.predictions import Predictions
 
 __all__ = ["FOLDS", "SAMPLE_ENTRIES", "SAMPLE_ROWS", "TableSample", "fold_of", "rate_of"]
@@ -36,7 +37,7 @@ class TableSample:
     def of(cls, record: Predictions, number: np.ndarray, rate: float) -> "TableSample":
         """The rows of a batch whose number is small enough."""
         # Folds are the number's rest, and parts those of a quotient of it: what is drawn falls to all of them alike.
-        own = np.flatnonzero(number < np.uint64(min(int(rate * 2.0**64), 2**64 - 1)))
+        own = drawn(number, rate)
         return cls([record.take(own)], [fold_of(number[own])]) if len(own) else cls([], [])
 
     def plus(self, other: "TableSample") -> "TableSample":
