@@ -1,3 +1,4 @@
+import errno
 import os
 import tempfile
 from tempfile import mkstemp
@@ -54,3 +55,11 @@ def _umask():
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def test_a_full_disk_says_of_which_file(tmp_path):
+    with pytest.raises(OSError, match="No space left on device") as found, replacing(tmp_path / "a"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert found.value.filename == str(tmp_path / "a")
+    assert found.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []

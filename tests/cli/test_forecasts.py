@@ -162,7 +162,9 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
     assert "does not calibrate" in run("apply", "m.calibrant", classes, "-o", "o.npz", code=1).stderr
     assert "does not calibrate" in run("evaluate", classes, "--calibrator", "m.calibrant", code=1).stderr
     write(tmp_path / "bad.npz", {"mean": mean, "std": -std, "y": y})
-    assert "std must be finite and positive" in run("evaluate", "bad.npz", code=1).stderr
+    said = run("evaluate", "bad.npz", code=1).stderr
+    assert "--std must be finite and positive" in said
+    assert said.endswith("such rows); repair or drop these rows.\n")
 
 
 def test_methods_lists_both_tasks(run):

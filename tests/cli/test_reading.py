@@ -89,6 +89,8 @@ def test_columns_are_put_in_the_order_of_the_calibrator(tmp_path):
         ({"p_a": [0.5], "p_b": [0.5]}, Columns(), "must hold the true labels"),
         ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(label="z"), "holds no 'z'"),
         ({"p_a": [0.5], "p_b": ["n/a"], "y": ["a"]}, Columns(), "column 'p_b' must hold numbers; row 0 is 'n/a'"),
+        ({"p_a": [0.5], "p_b": ["52%"], "y": ["a"]}, Columns(), "row 0 is '52%'; remove the signs, and say --inputs percent"),
+        ({"forecast": [0.5], "spread": [0.5], "y": [1]}, Columns(), "forecasts of a number with --mean and --std"),
         ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(probabilities="p_a,p_z"), "has no column 'p_z'"),
         ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(probabilities="z_*"), "no column like"),
     ],
@@ -100,6 +102,9 @@ def test_clear_errors_of_a_table(columns, options, match, tmp_path):
 
 @pytest.mark.parametrize(("name", "content", "match"), [
     ("f.npz", b"junk", "not an npz file"), ("f.npy", b"junk", "not an npy file"), ("f.parquet", b"junk", "not a parquet file"),
+    ("f.csv", b"id;risk;y\n1;0,5;1\n", "looks separated by semicolons; save it with commas.*sep=';', decimal=','"),
+    ("f.csv", b'p_a,p_b,y\n0.5,"0,5",a\n', "row 0 is '0,5'; write numbers with a point"),
+    ("f.csv", b"id;risk;y\n1;0.5;1\n", "looks separated by semicolons"), ("f.csv", b"risk\ty\n0.5\t1\n", "looks separated by tabs"),
     ("f.txt", b"junk", "must end in"), ("f.csv", b"", "at least one row"), ("f.csv", b"a,b\n1\n", "2 column names and 1 values"),
 ])  # fmt: skip
 def test_clear_errors_of_a_file(name, content, match, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.errors import InputError
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -145,3 +146,11 @@ def test_save_keeps_what_is_there(tmp_path):
         found.save(path)
     found.save(path, overwrite=True)
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+@pytest.mark.parametrize("name", ["page.pdf", "page.DOCX", "page.csv"])
+def test_a_page_is_not_written_under_the_name_of_another_kind_of_file(tmp_path, name):
+    found = cb.report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2, n_resamples=20)
+    with pytest.raises(InputError, match=r"path must end in \.html, \.json or \.md; got '\.[a-z]+'"):
+        found.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

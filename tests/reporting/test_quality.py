@@ -57,3 +57,29 @@ def test_too_good_to_be_true_is_said():
     P = np.tile([[0.9, 0.1], [0.2, 0.8]], (100, 1)) + np.linspace(0, 0.01, 200)[:, None] * [1, -1]
     record = seen(read(P, [0, 1] * 100))
     assert any("not trained on these rows" in words for words in cautions(record, quality(record)))
+
+
+def test_columns_in_another_order_are_said():
+    P, y = made(600, 0, (1.0, 1.0, 0.7))
+    record = seen(read(P[:, [1, 2, 0]], y))
+    words = [words for words in cautions(record, quality(record)) if "exchanged" in words]
+    assert len(words) == 1
+    assert words[0].startswith("3 columns look exchanged: where class ")
+    # A few classes of many, and the one column that is highest there.
+    P, y = made(4000, 1, (0.2,) * 8)
+    order = [0, 1, 5, 3, 4, 2, 6, 7]
+    record = seen(read(P[:, order], y))
+    words = [words for words in cautions(record, quality(record)) if "exchanged" in words]
+    assert words[0].startswith("2 columns look exchanged: where class ")
+    assert "class 2 is true, the column of class 5" in words[0] or "class 5 is true, the column of class 2" in words[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_in_order_are_not_said_to_be_exchanged(seed):
+    rng = np.random.default_rng(seed)
+    honest, y = made(300, seed, (0.5, 0.5, 0.5, 0.5))
+    blind = rng.dirichlet(np.ones(4), 300)
+    constant = np.tile([0.7, 0.1, 0.1, 0.1], (300, 1))
+    for P in (honest, blind, constant):
+        record = seen(read(P, y))
+        assert not any("exchanged" in words for words in cautions(record, quality(record)))

@@ -63,8 +63,11 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
         yield temporary
         temporary.chmod(stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~_umask())
         temporary.replace(target(path, overwrite=overwrite))
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        # A full disk does not say which file it was.
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
     finally:
         if handle is not None:

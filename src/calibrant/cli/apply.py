@@ -93,7 +93,7 @@ def _calibrated(source, fitted, columns, levels, suffix, output):
     if not rule:
         fitting(fitted, data)
     if KINDS.get(output.suffix.lower()) is not type(source):
-        raise click.UsageError(f"the output must be a .{source.kind} file, as FILE is; got {output.name}.")
+        raise click.UsageError(f"the output must be a .{source.kind} file, as FILE is, and not compressed; got {output.name}.")
     if rule:
         made, renamed, replaced, count = rule_columns(fitted, data), {}, [], len(data.values)
     elif isinstance(data, ForecastFile):

@@ -38,7 +38,8 @@ def find(source: "CsvSource | ParquetSource", columns: "Columns", prefer: str) -
             return names, values[:, 0] if len(names) == 1 else values, kind, classes
     raise InputError(
         f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it has {source.described()}; "
-        'name yours with --risk, --probabilities "a,b,c" or --logits.'
+        'name yours with --risk, --probabilities "a,b,c" (or with a star for the class, "score_*") or --logits; '
+        "forecasts of a number with --mean and --std."
     )
 
 
@@ -79,8 +80,18 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         bad = next((i for i, v in enumerate(column) if not is_number(v)), 0)
-        found = abridged(column[bad] if isinstance(column, list) else column.tolist()[bad])
-        raise InputError(f"{path}: column {name!r} must hold numbers; row {bad} is {found}; repair or drop that row.") from None
+        value = column[bad] if isinstance(column, list) else column.tolist()[bad]
+        said = f"row {bad} is {abridged(value)}; {_remedy(str(value))}"
+        raise InputError(f"{path}: column {name!r} must hold numbers; {said}.") from None
+
+
+def _remedy(text):
+    """What to do with a value that is no number, where it is one that people write."""
+    if text.strip().endswith("%") and is_number(text.strip().removesuffix("%")):
+        return "remove the signs, and say --inputs percent of a column of risks"
+    if text.count(",") == 1 and is_number(text.replace(",", ".")):
+        return "write numbers with a point"
+    return "repair or drop that row"
 
 
 def same_kind(labels: Any, classes: Sequence[str]) -> Any:

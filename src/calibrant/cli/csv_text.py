@@ -14,6 +14,8 @@ from calibrant.levels import NUMBER, level_of
 
 __all__ = ["decoded", "encoding_of", "rows_in", "rows_of", "typed"]
 
+#: What other programs write where we read commas.
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
 #: Characters of one value, where the rows are read a few at a time.
 LONGEST_VALUE = 2**24
 #: The longer marks first, as UTF-32 begins like UTF-16.
@@ -93,6 +95,7 @@ def rows_in(
             whole = reader.line_num
             if header is None:
                 header = row or None
+                _check_separator(row, path)
             elif row:
                 _check_length(row, header, path, whole)
                 rows.append(row)
@@ -107,6 +110,14 @@ def rows_in(
         yield header, rows
     elif not given:
         raise InputError(f"{path} must have a line of column names and at least one row; it has {whole} lines.")
+
+
+def _check_separator(header, path):
+    # One name holds them all, and numbers with decimal commas would then be torn apart below it.
+    found = next((mark for mark in SEPARATORS if mark in header[0]), None) if len(header) == 1 else None
+    if found is not None:
+        remedy = f"save it with commas, for example with pandas.read_csv(file, sep={found!r}, decimal=',').to_csv(new_file, index=False)"
+        raise InputError(f"{path} must have commas between its values and looks separated by {SEPARATORS[found]}; {remedy}.")
 
 
 def _check_length(row, header, path, line):

@@ -15,6 +15,7 @@ from calibrant.cli.options import FILE, Columns, bins_option, cluster_option, co
 from calibrant.cli.reading import column_of, column_order, columns_of
 from calibrant.cli.wording import say, shown
 from calibrant.forecasts.normal import require_order
+from calibrant.reporting.report import require_page
 
 __all__ = ["report"]
 
@@ -61,6 +62,7 @@ def report(
     loaded = saved(calibrator, method)
     if test is not None and calibrator is not None:
         raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
+    require_page(output)
     refuse_existing(output, force, file, test, calibrator)
     found = None
     if not any((test, time, groups, features, cluster)):

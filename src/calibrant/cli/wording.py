@@ -15,6 +15,8 @@ LONGEST = 1000
 
 #: What the library's errors call arguments of its functions, as the command line calls it.
 OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
+    # Before std= is taken for the option.
+    r"; the order of the arguments is [^;.]* in fit and [^;.]* in metrics": "",
     r'inputs="logit"': "--logits NAMES",
     r'inputs="probability"': "--probabilities NAMES",
     r"pass classes=\[\.\.\.\] with the label of the event last":
@@ -30,7 +32,7 @@ OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
     r'(?<!--)\bengine="auto"': "--engine auto",
     r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
     r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
-    r"^times and cluster exclude": "--time and --cluster exclude", r"^times\b": "--time",
+    r"^path must": "--output must", r"^times and cluster exclude": "--time and --cluster exclude", r"^times\b": "--time",
     r"^time must": "--time must",
     r"^(groups|features)\b": r"--\1",
     r"(?<=--classes)=": "",

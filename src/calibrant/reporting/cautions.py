@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 
@@ -15,6 +16,8 @@ __all__ = ["cautions", "copied", "evaluation_cautions", "shifted", "small"]
 FEW_ROWS = 25
 SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift": "The confidences are spread otherwise"}
 SMALL_SET = 500
+#: Columns look exchanged where another order of them is right in so much more of each class's rows, and in so many standard errors.
+GAIN, SURELY = 0.2, 4.0
 
 
 def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
@@ -22,7 +25,7 @@ def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
     return [
         *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
         *small(seen.counts.total[0]),
-        *(word for look in (_absent, _sparse, _unpredicted, _majority, _certain) for word in look(seen.counts)),
+        *(word for look in (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain) for word in look(seen.counts)),
     ]  # fmt: skip
 
 
@@ -68,6 +71,25 @@ def small(n: float) -> Iterator[Any]:
     """A sentence where the rows are few."""
     if n < SMALL_SET:
         yield f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would settle more."
+
+
+def _exchanged(counts):
+    # Shares of each true class, so that a class said everywhere gains nothing by another order.
+    true = np.flatnonzero(counts.labels >= FEW_ROWS)
+    share = counts.confusion[true] / counts.labels[true, None]
+    row, column = linear_sum_assignment(share, maximize=True)
+    gains = share[row, column] - share[row, true[row]]
+    moved = np.flatnonzero(column != true[row])
+    if len(moved) < 2:
+        return
+    gain, error = gains[moved].mean(), np.sqrt((1.0 / counts.labels[true[row[moved]]]).sum()) / len(moved)
+    if gain > max(GAIN, SURELY * error):
+        most = moved[gains[moved].argmax()]
+        said, meant = counts.classes[column[most]], counts.classes[true[row[most]]]
+        yield (
+            f"{len(moved)} columns look exchanged: where class {meant} is true, the column of class {said} is the highest in "
+            f"{share[row[most], column[most]]:.0%} of the rows; check that the columns stand in the order of the classes."
+        )
 
 
 def _absent(counts):

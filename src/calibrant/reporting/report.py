@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from calibrant._support.files import replacing
+from calibrant.errors import InputError
 
 if TYPE_CHECKING:
     from calibrant.contracts.calibrator import Calibrator
 
-__all__ = ["Report", "report"]
+__all__ = ["Report", "report", "require_page"]
+
+#: Suffixes that say a page would be opened by a program that cannot read it; any other is taken for the page.
+OTHER_FILES = (".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".xlsx", ".csv", ".parquet", ".png", ".svg", ".jpg", ".ipynb", ".zip")
 
 
 class Report:
@@ -64,9 +68,12 @@ class Report:
 
         Raises
         ------
+        InputError
+            When ``path`` has the suffix of another kind of file.
         FileExistsError
             When ``path`` exists and ``overwrite`` is False.
         """
+        require_page(path)
         made = {".json": self.to_json, ".md": self.to_markdown}.get(Path(path).suffix.lower(), self.to_html)
         with replacing(path, overwrite=overwrite) as temporary:
             # Names that are no text (bytes of a file's name that are no UTF-8) are written by their codes.
@@ -75,6 +82,13 @@ class Report:
 
     def __repr__(self) -> str:
         return f"<Report: {self._summary['verdict']['sentence']}>"
+
+
+def require_page(path: str | Path) -> None:
+    """Raise InputError where the suffix of ``path`` is of a file that no report is written as."""
+    suffix = Path(path).suffix.lower()
+    if suffix in OTHER_FILES:
+        raise InputError(f"path must end in .html, .json or .md; got {suffix!r}; write the page, and print or convert it from a browser.")
 
 
 def report(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from calibrant import metrics
 from calibrant.contracts.columns import Known
 from calibrant.reporting import quality as of_answers
 from calibrant.reporting.cautions import copied, shifted, small
@@ -14,6 +15,10 @@ __all__ = ["cautions", "quality"]
 
 #: Below so many events, or rows without one, intervals of the calibration are wide (Collins et al., Statistics in Medicine 2016).
 FEW_EVENTS = 100
+#: Rows from which on a ranking says something.
+ENOUGH = 50
+#: A ranking beyond these is said to be too good, or the wrong way round where that is sure.
+TOO_GOOD, REVERSED = 0.999, 0.45
 SHIFTS = {"event_shift": "The event occurs at another rate", "risk_shift": "The risks are spread otherwise"}
 
 
@@ -47,9 +52,26 @@ def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
     )  # fmt: skip
 
 
-def cautions(_: Seen, found: EventQuality) -> list[str]:
+def cautions(seen: Seen, found: EventQuality) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
-    return [*_few(found), *copied(found, "prediction and outcome"), *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
+    copies = copied(found, "prediction and outcome")
+    return [*_ranked(seen, found), *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
+
+
+def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
+    if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
+        return
+    auroc = metrics.event_auroc.of(seen.counts.pairs)
+    if auroc > TOO_GOOD:
+        yield (
+            "The risks put nearly every event above every other row: check that the model was not trained on these rows, "
+            "as its risks would mean nothing."
+        )
+    elif auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=0.99).high < 0.5:
+        yield (
+            f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that these are the risks of the event and "
+            "not of its opposite."
+        )
 
 
 def _few(found: Any) -> Iterator[str]:
