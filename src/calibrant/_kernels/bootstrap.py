@@ -13,6 +13,8 @@ MANY_ROWS = 50_000
 PARTS = 2_000
 #: Parts that are left out in turn.
 LEFT_OUT = 200
+#: Into about as many pieces as this rows are split among the parts where weights are unequal.
+PIECES = 1_000_000
 #: Resamples summed at a time.
 CHUNK = 64
 
@@ -68,23 +70,36 @@ def resampled_sums(
     """
     rng = np.random.default_rng(random_state)
     n = len(weight)
-    each, table = (np.ones(PARTS), _sums_of_parts) if n > MANY_ROWS else (weight, _each_row)
-    table = table([(group, (np.ones(n), *columns)) for group, columns in sets], n_groups, weight, rng)
-    out = np.empty((n_resamples, table.shape[0]))
+    sets, each = [(group, (np.ones(n), *columns)) for group, columns in sets], weight
+    if n > MANY_ROWS:
+        table, each = _sums_of_parts(sets, n_groups, weight, rng)
+    else:
+        table = _each_row(sets, n_groups)
+    # Parts are drawn as often on average as they are there, rows as often as their weight says.
+    out, scale = np.empty((n_resamples, table.shape[0])), 1.0 / each[0] if n > MANY_ROWS else 1.0
     for start in range(0, n_resamples, CHUNK):
         draws = np.stack([resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1)
-        out[start : start + draws.shape[1]] = (table @ draws).T
+        out[start : start + draws.shape[1]] = scale * (table @ draws).T
     return out.reshape(n_resamples, len(sets), -1, n_groups).swapaxes(2, 3)
 
 
 def _sums_of_parts(sets, n_groups, weight, rng):
-    """(sets * columns * groups, parts) sums over random parts of the rows."""
-    part = rng.integers(0, PARTS, len(weight)) * n_groups
-    each = [np.bincount(part + group, column * weight, PARTS * n_groups) for group, columns in sets for column in columns]
-    return np.concatenate([sums.reshape(PARTS, n_groups).T for sums in each])
+    """((sets * columns * groups, parts) sums over random parts of the rows, how many times each part is to be drawn (parts,)).
+
+    A weight of w is w rows, which fall into parts by themselves: whole, one heavy row would decide every resample. Where pieces have to
+    be of another weight than 1, as many parts are drawn as make up for it.
+    """
+    total = weight.sum()
+    pieces = np.maximum(np.ceil(weight / max(total / PIECES, 1.0)), 1.0).astype(np.intp)
+    row = slice(None) if (pieces == 1).all() else np.repeat(np.arange(len(weight)), pieces)
+    share = (weight / pieces)[row]
+    part = rng.integers(0, PARTS, len(share)) * n_groups
+    sums = [np.bincount(part + group[row], column[row] * share, PARTS * n_groups) for group, columns in sets for column in columns]
+    drawn = max(round(PARTS * float(share @ share) / float(total)), 1)
+    return np.concatenate([one.reshape(PARTS, n_groups).T for one in sums]), np.full(PARTS, drawn / PARTS)
 
 
-def _each_row(sets, n_groups, weight, rng):
+def _each_row(sets, n_groups):
     """The same of single rows, sparse, (sets * columns * groups, n): a row has one entry for each set and column."""
     columns = np.stack([column for _, columns in sets for column in columns], axis=1)
     n, count = columns.shape
