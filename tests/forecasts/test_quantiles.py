@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from calibrant import QuantileForecast, metrics
+from calibrant import QuantileForecast, SampleForecast, metrics
 from calibrant.errors import InputError
 from calibrant.forecasts.quantiles import LEAST_TAIL
 
@@ -37,3 +38,36 @@ def test_noisy_quantiles_score_not_far_from_exact_ones():
 def test_levels_and_values_must_fit():
     with pytest.raises(InputError, match="levels has"):
         QuantileForecast([0.1, 0.9], [[0.0, 1.0, 2.0]])
+
+
+TIES = {
+    "at the top": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 5.0, 5.0], "at the bottom": [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+    "within": [-3.0, -2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0], "nearly": [-3.0, -2.0, 0.0, 1e-12, 2e-12, 3e-12, 1.0, 2.0, 3.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ties", list(TIES))
+def test_an_atom_does_not_decide_the_log_density_and_leaves_the_crps(ties):
+    levels, values = np.linspace(0.1, 0.9, 9), np.array([TIES[ties]])
+    forecast, atom = QuantileForecast(levels, values), 5.0 if ties == "at the top" else 0.0
+    # Where there is an atom, the density of the line across it: near that of its neighbours, not e^19.
+    beside = [float(forecast.log_density([y])[0]) for y in (atom - 0.5, atom + 0.5)]
+    assert abs(float(forecast.log_density([atom])[0]) - max(beside)) < 2.0
+    apart = QuantileForecast(levels, values + 1e-2 * np.arange(9))
+    assert metrics.continuous_ranked_probability_score([atom], forecast) == pytest.approx(
+        metrics.continuous_ranked_probability_score([atom], apart), abs=0.05
+    )
+
+
+def test_tied_quantiles_by_hand():
+    forecast = QuantileForecast([0.1, 0.25, 0.5, 0.75, 0.9], [[0.0, 1.0, 2.0, 2.0, 4.0]])
+    z = stats.norm.ppf([0.25, 0.5, 0.75, 0.9])
+    slope, score = (4.0 - 1.0) / (z[3] - z[0]), 0.5 * (z[1] + z[2])
+    assert forecast.log_density([2.0])[0] == pytest.approx(stats.norm.logpdf(score) - np.log(slope), rel=1e-12)
+
+
+def test_draws_of_counts_have_a_log_loss_like_theirs():
+    rng = np.random.default_rng(0)
+    draws, y = rng.poisson(3.0, (500, 100)).astype(float), rng.poisson(3.0, 500).astype(float)
+    truth = -stats.poisson.logpmf(y, 3.0).mean()
+    assert truth < metrics.negative_log_likelihood(y, SampleForecast(draws)) < truth + 0.7

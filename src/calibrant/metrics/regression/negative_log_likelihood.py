@@ -24,7 +24,7 @@ class NegativeLogLikelihood(RegressionMeanMetric):
     -----
     A proper score: use it to choose between models and calibrators. One row far outside its error bar can decide it; the CRPS is milder.
     In other units of y it changes by a constant, the logarithm of the factor. Forecasts from quantiles or samples have the density of
-    their straight lines, which is rough: prefer the CRPS for those.
+    their straight lines, which is rough, and where quantiles are tied, which is an atom, that of the line across it: prefer the CRPS there.
 
     Examples
     --------
