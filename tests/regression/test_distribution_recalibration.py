@@ -184,6 +184,26 @@ def test_rows_without_any_error_change_nothing_and_say_so():
     np.testing.assert_allclose(cal.predict([1.0], [2.0]).std, 2.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [(lambda mean: np.zeros(len(mean)), "one outcome"), (lambda mean: mean + (np.arange(len(mean)) % 3 == 0), "no error in most rows")],
+)
+@pytest.mark.parametrize("options", [{}, {"spread_by": "mean"}, {"start": "moments", "objective": "crps"}], ids=str)
+def test_outcomes_that_do_not_say_how_far_others_lie_leave_the_spread(outcome, status, options):
+    mean, std = np.linspace(-1.0, 2.0, 60), np.tile([0.5, 2.0], 30)
+    with pytest.warns(FitWarning, match=status):
+        cal = cb.DistributionRecalibration(**options).fit(mean, outcome(mean), std=std)
+    assert cal.status_ == status
+    np.testing.assert_allclose(cal.predict(mean, std).std, std, rtol=1e-6)
+
+
+def test_a_difference_by_rounding_is_no_error():
+    mean = np.linspace(0.1, 3.0, 60)
+    y = np.where(np.arange(60) % 3 == 0, mean + 1.0, mean * 3.0 / 3.0 * (1.0 + 2.0**-52))
+    with pytest.warns(FitWarning, match="no error in most rows"):
+        cb.DistributionRecalibration().fit(mean, y, std=np.ones(60))
+
+
 def test_options_that_cannot_work_are_refused():
     data = _draw(30, 0)
     for option in ({"bias": "wild"}, {"spread": "wild"}, {"shape": "wild"}, {"start": "wild"}, {"objective": "rmse"}, {"spread_by": "x"}):

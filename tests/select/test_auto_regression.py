@@ -155,6 +155,24 @@ def test_too_few_rows_equal_rows_and_no_error_change_nothing():
     assert cal.fit(mean, mean, std=std).status_ == "identity: no error"
 
 
+@pytest.mark.parametrize("outcome", [0.0, 3.0])
+@pytest.mark.parametrize("objective", ["nll", "crps"])
+def test_one_outcome_says_nothing_of_the_spread(outcome, objective):
+    mean, std, _ = planted("a factor", 100)
+    cal = cb.AutoRegressionCalibrator(objective=objective).fit(mean, np.full(100, outcome), std=std)
+    assert cal.status_ == "identity: one outcome"
+    assert np.isfinite([cal.score_, cal.uncalibrated_score_, cal.gain_in_errors_]).all()
+    assert (cal.predict(mean, std).std == std).all()
+    assert "one outcome" in cal.explain()
+
+
+def test_a_mean_that_is_the_outcome_in_all_rows_but_one_has_no_sharp_error_bars():
+    mean, std, _ = planted("a factor", 100)
+    cal = cb.AutoRegressionCalibrator().fit(mean, mean + (np.arange(100) == 0), std=std)
+    assert cal.status_ == "identity: no evidence"
+    assert (cal.predict(mean, std).std == std).all()
+
+
 def test_without_evidence_next_to_nothing_is_done():
     worse = []
     for seed in range(10):

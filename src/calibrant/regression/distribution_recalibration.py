@@ -29,6 +29,8 @@ UNITS = ("outcome", "std")
 MOST_UNITS = 1e3
 #: Differences in log std that are small beside this are hardly told apart: folds and the final model differ by as much.
 LEAST_SPREAD = 0.1
+#: Part of an outcome by which it may miss a forecast that is the same number, computed in another way.
+ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
 class DistributionRecalibration(RegressionCalibrator):
@@ -71,7 +73,9 @@ class DistributionRecalibration(RegressionCalibrator):
     shape_ : (9,) coefficients of the smooth change, or for "empirical" (2, k) knots and values; or a list
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "max steps" with a FitWarning; "no error" (every outcome is the median: left as it was, with a FitWarning).
+    status_ : "converged", or "max steps" with a FitWarning; left as it was, with a FitWarning: "no error" (every outcome is the median),
+        "no error in most rows" (and a Student spread, that of the median error, is asked for), "one outcome" (all are the same number,
+        which a bias makes the mean, and nothing says how far others would be).
 
     See Also
     --------
@@ -157,10 +161,11 @@ class DistributionRecalibration(RegressionCalibrator):
         std, score = record.std, forecast.score_at(record.y)
         places = make_grid(record.mean, weight)
         scales = make_grid(self._spread_input(record.mean, std), weight, 0.0 if self.spread_by == "mean" else LEAST_SPREAD)
-        if not score.any():
-            warn("DistributionRecalibration saw no error at all; the forecasts are left as they are.", FitWarning)
-            return self._learned(places, scales, "no error")
         student = self.shape in ("smooth", "student")
+        unknown = self._unknown(record, score, student)
+        if unknown is not None:
+            warn(f"DistributionRecalibration saw {unknown}; the forecasts are left as they are.", FitWarning)
+            return self._learned(places, scales, unknown.removesuffix(" at all"))
         # Priors are in units of what the rows show: a typical std, and the factor it is off by.
         typical = np.exp(first_factor(score, weight, student)) if self.spread is not None else 1.0
         width = typical * np.exp(np.average(np.log(std), weights=weight))
@@ -177,6 +182,18 @@ class DistributionRecalibration(RegressionCalibrator):
                 learned["shape_"], learned["status"] = fit_shape(from_student(e, found.degrees), weight, found.status)
         warn_unless_converged("DistributionRecalibration", learned["status"], np.nan, "look for outcomes far from all others")
         return learned
+
+    def _unknown(self, record, score, student):
+        """Why the rows do not say how far outcomes lie from forecasts, or None: what is fitted to them would be next to no spread."""
+        if not score.any():
+            return "no error at all"
+        if self.spread is None:
+            return None
+        if self.bias is not None and (record.y == record.y[0]).all():
+            return "one outcome"
+        # A Student spread is that of the median error; a difference by rounding is none.
+        hits = np.abs(score) * record.std <= ROUNDING * np.abs(record.y)
+        return "no error in most rows" if student and np.average(hits, weights=record.weights) > 0.5 else None
 
     def _learned(self, places, scales, status):
         """No change."""

@@ -59,7 +59,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "pooled", "identity: too few rows", "identity: no error", or "identity: no evidence".
+    status_ : "pooled", "identity: too few rows", "identity: no error", "identity: one outcome", or "identity: no evidence".
 
     See Also
     --------
@@ -70,11 +70,11 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
-    none at all under a shift; choose :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, or where every
-    outcome is exactly the mean, the forecasts are left as they are. Quantiles are averaged, not probabilities: a linear pool of calibrated
-    distributions is too wide (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one of their summed weight, so that repetition
-    and row order change nothing; where equal forecasts have different outcomes, a row's weight is dealt out over the folds as so many rows
-    would be.
+    none at all under a shift; choose :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, where every
+    outcome is exactly the mean, or where all outcomes are the same number, the forecasts are left as they are. Quantiles are averaged, not
+    probabilities: a linear pool of calibrated distributions is too wide (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one
+    of their summed weight, so that repetition and row order change nothing; where equal forecasts have different outcomes, a row's weight
+    is dealt out over the folds as so many rows would be.
 
     .. versionchanged:: 0.2
        It chose one calibrator before, ``calibrator_``.
@@ -155,6 +155,9 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             return self._nothing(record, "too few rows")
         if (record.y == record.forecast.mean).all():
             return self._nothing(record, "no error")
+        if (record.y == record.y[0]).all():
+            # A bias would make it the mean, and nothing says how far other outcomes are from it.
+            return self._nothing(record, "one outcome")
         folds = folds_of(np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state)
         names = names_of(self.methods, REGRESSION_CANDIDATES)
         normal = isinstance(record.forecast, NormalForecast)
@@ -217,7 +220,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     def _explained(self, members, weights, table, score, uncalibrated_score, gain_in_errors, n_fit):
         rows = f"{n_fit:,.0f} rows"
         if not table:
-            return f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, or no error in any of them)."
+            return f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, no error in any of them, or one outcome)."
         if len(members) == 1 and isinstance(members[0], ForecastIdentity):
             return f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
         against = f"{SCORES[self.objective].name} {score:.4g} out of fold against {uncalibrated_score:.4g}"
