@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.clusters import group_worth, ranked_worth
+from calibrant._kernels.clusters import group_worth, ranked_worth, side_shares
 from calibrant._kernels.intervals import normal_quantile
 
 
@@ -54,3 +54,14 @@ def test_rows_of_one_cluster_say_nothing_and_a_weight_is_a_repetition():
     more = [np.repeat(one, times) for one in (score, hit, np.ones(len(score)), cluster)]
     np.testing.assert_allclose(ranked_worth(*more, 0.95), ranked_worth(score, hit, weight, cluster, 0.95), rtol=1e-9)
     assert group_worth(hit, weight, np.zeros(len(hit), int), np.zeros(len(hit), int), 1, 0.95).tolist() == [0.0]
+
+
+def test_of_two_sides_as_many_equal_clusters_as_the_rarer_is_worth():
+    side, cluster = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.array([0, 0, 0, 0, 1, 1, 2, 3])
+    share, worth = side_shares(side, np.ones(8), cluster)
+    np.testing.assert_allclose(share, [0.75, 0.75, 0.75, 0.25, 0.25, 0.25, 0.25, 0.25])
+    assert worth == pytest.approx(16.0 / 10.0)
+    assert side_shares(side, np.full(8, 7.0), cluster)[1] == pytest.approx(1.6)
+    # Of rows a weight is as many rows; of no event no row.
+    assert side_shares(side, np.full(8, 2.0), None)[1] == 8.0
+    assert side_shares(np.zeros(8), np.ones(8), cluster)[1] == side_shares(np.zeros(8), np.ones(8), None)[1] == 0.0

@@ -106,6 +106,39 @@ def test_meanings():
     assert meaning(-0.1, 0.2, "minimize") == "no clear change"
 
 
+def test_of_rankings_the_variance_is_delong_s_and_of_clusters_obuchowski_s():
+    def placements(p):
+        beats = (p[Y == 1][:, None] > p[Y == 0]).astype(float)
+        return beats.mean(axis=1), beats.mean(axis=0)
+
+    above, below = (b - a for a, b in zip(placements(P), placements(Q), strict=True))
+    found = difference(metrics.event_auroc)
+    assert found.variance == pytest.approx(np.var(above, ddof=1) / len(above) + np.var(below, ddof=1) / len(below), rel=1e-10)
+    assert found.freedom == min(len(above), len(below)) - 1.0
+    # Rows four times over, as clusters: of equal ones the sums have k / (k - 1), k clusters of that outcome, which is the same again.
+    four = np.repeat(np.arange(80), 4)
+    again = difference(metrics.event_auroc, Y[four], P[four], Q[four], cluster=four)
+    assert (again.variance, again.freedom) == pytest.approx((found.variance, found.freedom), rel=1e-10)
+
+
+def noise(events_at, n_clusters=30, size=10, repeats=150):
+    """The meanings of the difference of two rankings by chance alone; ``events_at`` are the rows with the event."""
+    rng, cluster = np.random.default_rng(0), np.repeat(np.arange(n_clusters), size)
+    y = np.isin(np.arange(len(cluster)), events_at).astype(int)
+    drawn = (dict(zip("ab", rng.uniform(size=(2, len(y))), strict=True)) for _ in range(repeats))
+    return [metrics.compare(y, P, metrics=[metrics.event_auroc], cluster=cluster).rows[0].meaning for P in drawn]
+
+
+@pytest.mark.parametrize("events_at", [[0, 50, 100, 150, 200], [0, 1, 2, 50, 51]], ids=["five clusters", "two clusters"])
+def test_few_clusters_with_events_do_not_make_one_ranking_better_than_another(events_at):
+    # 16 and 35 in 100 by as many degrees of freedom as there are clusters.
+    assert np.mean([one in ("better", "worse") for one in noise(events_at)]) <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_of_events_in_one_cluster_nothing_is_known():
+    assert set(noise([0, 1, 2, 3, 4], repeats=3)) == {"not compared"}
+
+
 @pytest.mark.parametrize(("events", "most"), [(1, 0.0), (3, 0.1), (8, 0.1)])
 def test_few_events_do_not_make_one_ranking_better_than_another(events, most):
     rng = np.random.default_rng(0)
@@ -114,4 +147,5 @@ def test_few_events_do_not_make_one_ranking_better_than_another(events, most):
         metrics.compare(y, dict(zip("ab", rng.uniform(size=(2, 60)), strict=True)), metrics=[metrics.event_auroc]).rows[0]
         for _ in range(150)
     ]
-    assert np.mean([row.meaning != "no clear change" for row in rows]) <= most
+    assert np.mean([row.meaning in ("better", "worse") for row in rows]) <= most
+    assert (events > 1) == all(row.meaning != "not compared" for row in rows)

@@ -5,7 +5,7 @@ from scipy import special
 
 from calibrant._kernels.intervals import normal_quantile
 
-__all__ = ["expanded_level", "group_worth", "mean_worth", "ranked_worth", "variance_of_sum"]
+__all__ = ["expanded_level", "group_worth", "mean_worth", "ranked_worth", "side_shares", "variance_of_sum"]
 
 #: A variance below this share of the squares is rounding.
 ROUNDING = 1e-13
@@ -16,6 +16,21 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray) -> tuple[float,
     sums = np.bincount(cluster, weights=deviations)
     sums = sums[np.bincount(cluster, minlength=len(sums)) > 0]
     return float(sums @ sums) * len(sums) / (len(sums) - 1.0), len(sums) - 1.0
+
+
+def side_shares(side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """(share of its side's weight that each row's cluster has, or the row, (n,); of how many equal clusters the rarer side is worth).
+
+    ``side`` is (n,) of 0 and 1, such as the rows with and without the event. 0 clusters where a side has no weight.
+    """
+    side = side.astype(np.intp)
+    whole = np.bincount(side, weights=weight, minlength=2)
+    if cluster is None:
+        return np.minimum(1.0 / np.maximum(whole[side], 1e-300), 1.0), float(whole.min())
+    cells = np.bincount(2 * cluster + side, weights=weight, minlength=2 * int(cluster.max()) + 2).reshape(-1, 2)
+    share = cells / np.where(whole > 0.0, whole, 1.0)
+    worth = np.divide(1.0, (share * share).sum(axis=0), out=np.zeros(2), where=whole > 0.0)
+    return share[cluster, side], float(worth.min())
 
 
 def expanded_level(level: float, freedom: float) -> float:

@@ -1,7 +1,7 @@
 """A table of metrics: before, after, and the change with a paired interval."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -136,5 +136,7 @@ def apart(first: Estimate, then: Estimate, direction: str) -> Change:
 
 def _paired(metric, before, after, level, n_resamples, random_state):
     found = paired_difference(metric, before, after, n_resamples=n_resamples, random_state=random_state)
-    low, high = replace(found, freedom=np.inf).limits(level)
+    low, high = found.limits(level)
+    if np.isnan(low):
+        return Change(found.value)
     return Change(found.value, low, high, found.method, meaning(low, high, metric.direction))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
-from calibrant._kernels.clusters import expanded_level, mean_worth
+from calibrant._kernels.clusters import expanded_level, mean_worth, side_shares
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
 
@@ -40,14 +40,16 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
         raise InputError(
             f'{metric.name} has no "{method}" interval that knows of clusters; use method="bootstrap", which draws them whole, or a mean.'
         )
-    level_drawn = expanded_level(level, freedom)
+    sides = metric.sides_of(record)
+    known = freedom if sides is None else min(freedom, side_shares(sides, record.weights, cluster)[1] - 1.0)
     draws = cluster_draws(metric, record, n_resamples, random_state)
     finite = draws[np.isfinite(draws)]
-    if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value)):
+    if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value) and known > 0.0):
         # What shows no variation may hide some: each cluster counts as one row, and rows have an interval of their own.
         alone = replace(record, cluster=None, weight=record.weights * mean_worth(np.zeros(len(record)), record.weights, cluster, level))
         found = metric.interval_of(alone, level=level, n_resamples=n_resamples, random_state=random_state)
         return Interval.holding(value, (found.low, found.high), level, found.method, n)
+    level_drawn = expanded_level(level, known)
     if method == "bca":
         left_out = leave_out_values(np.ones(int(freedom) + 1), partial(_value, metric, record), random_state)
         return Interval.holding(value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n)

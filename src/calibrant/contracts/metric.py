@@ -46,10 +46,8 @@ class Metric:
     """
 
     name: ClassVar[str]  # shown to people
-    #: The name in keys, columns and gates: "ece"; the one place where it is said.
-    key: ClassVar[str]
-    #: What its interval is of: the number that ever more data would give.
-    estimand: ClassVar[str] = "value on ever more rows of the same kind"
+    key: ClassVar[str]  # the name in keys, columns and gates: "ece"; the one place where it is said
+    estimand: ClassVar[str] = "value on ever more rows of the same kind"  # what its interval is of
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
     task: ClassVar[str] = "classification"
@@ -63,7 +61,6 @@ class Metric:
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
-    ranks_outcomes: ClassVar[bool] = False  # one outcome's rows against the other's, so that the rarer one's are what is known
     needs_std: ClassVar[bool] = True  # of forecasts: whether the spread matters; else means are enough
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
@@ -151,6 +148,9 @@ class Metric:
 
     def moves_of(self, record: Any) -> np.ndarray | None:
         """How far each row of a record moves the value, (n,): the derivative by its weight, times the total weight; None if not known."""
+
+    def sides_of(self, record: Any) -> np.ndarray | None:
+        """Of a metric that sets one outcome's rows against the other's: which each row has, (n,) 0 or 1; the rarer are what is known."""
 
     def totals_of(self, record: TaskRecord) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add up to those of the whole."""

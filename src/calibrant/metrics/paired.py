@@ -6,12 +6,11 @@ from typing import Any, cast
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant._kernels.clusters import variance_of_sum
+from calibrant._kernels.clusters import side_shares, variance_of_sum
 from calibrant._kernels.intervals import normal_interval
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.metrics.pair import target_pair
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 
@@ -85,20 +84,33 @@ def paired_difference(
         return PairedDifference(value, "paired, analytic", *found)
     moves = [metric.moves_of(record) for record in (first, second)]
     if all(one is not None for one in moves):
-        _, variance, freedom = _mean(moves[1] - moves[0], first.weights, first.cluster)
-        if metric.ranks_outcomes and first.cluster is None:
-            # Moves are from the mean of their own few rows; of one row nothing is known, and nan is said.
-            rarer = min(_rarer(metric.target, record) for record in (first, second))
-            variance, freedom = variance * rarer / max(rarer - 1.0, 1e-300), max(min(freedom, rarer - 1.0), 0.0)
+        sides = [metric.sides_of(record) for record in (first, second)]
+        if sides[0] is None:
+            _, variance, freedom = _mean(moves[1] - moves[0], first.weights, first.cluster)
+        else:
+            variance, freedom = _of_sides(moves, sides, first.weights, first.cluster)
         return PairedDifference(value, "paired, analytic", value, variance, freedom)
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 
 
-def _rarer(target: Any, record: Any) -> float:
-    """Rows of the rarer outcome."""
-    hit = target_pair(record, target)[1]
-    return float(min(record.weights @ hit, record.weights @ (1.0 - hit)))
+def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
+    """(variance of the second less the first, degrees of freedom), where each is of two kinds of rows, one against the other.
+
+    Moves are from the mean of their own few rows, which follows them: each is stretched by the share of its side that its row, or
+    cluster, has (CR2), which makes DeLong's variance of rows and Obuchowski's of equal clusters. As much is known as of the rarer side.
+    """
+    shares = [side_shares(side, weight, cluster) for side in sides]
+    freedom = min(worth for _, worth in shares) - 1.0
+    if not freedom > 0.0:
+        # Of one row, or one cluster, nothing is known of others.
+        return float("nan"), 0.0
+    stretched = [move / np.sqrt(np.maximum(1.0 - share, 1e-300)) for move, (share, _) in zip(moves, shares, strict=True)]
+    difference = weight * (stretched[1] - stretched[0])
+    if cluster is None:
+        return difference @ (stretched[1] - stretched[0]) / weight.sum() ** 2, freedom
+    sums = np.bincount(cluster, weights=difference)
+    return sums @ sums / weight.sum() ** 2, freedom
 
 
 def _mean(difference: Any, weight: np.ndarray, cluster: Any):

@@ -85,7 +85,6 @@ class ConfidenceAuroc(WholeMetric):
         return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
-    ranks_outcomes: ClassVar[bool] = True
 
     def _value(self, record):
         return self._revalued(record)(record.weights)
@@ -100,6 +99,10 @@ class ConfidenceAuroc(WholeMetric):
             return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
 
         return value
+
+    def sides_of(self, record: Any) -> Any:
+        """Whether each row is right, or has the event, (n,)."""
+        return target_pair(record, self.target)[1]
 
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
