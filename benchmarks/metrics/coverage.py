@@ -1,7 +1,7 @@
 """How often each metric's 95 % interval holds the true value where that is hard, and how wide it is: simulated against a known truth.
 
     python -m benchmarks.metrics.coverage --rows kept.jsonl              # all metrics and settings; run again, it goes on where it stopped
-    python -m benchmarks.metrics.coverage --rows kept.jsonl --page       # the page docs/guide/metric_coverage.rst from what is kept
+    python -m benchmarks.metrics.coverage --rows kept.jsonl --page       # what is kept onto the page docs/guide/metric_coverage.rst
     python -m benchmarks.metrics.coverage --only log_loss --repeats 1000 --models sharp "rare event"
 
 The intervals were chosen on seed 1, and are judged on seed 2027, which nothing was chosen on (--again runs a metric over, on another
@@ -146,14 +146,14 @@ def main():
     parser.add_argument("--seed", type=int, default=JUDGED_ON)
     parser.add_argument("--rows", type=Path, help="a file of rows, one a line: those there are not simulated again, new ones are added")
     parser.add_argument("--again", action="store_true", help="simulate what is kept too; the page shows the newest")
-    parser.add_argument("--page", action="store_true", help="make the page of the rows that are kept, and simulate nothing")
+    parser.add_argument("--page", action="store_true", help="put the rows that are kept onto the page, where those of other metrics stay")
     given = parser.parse_args()
     warnings.simplefilter("ignore", CalibrationWarning)
     rows = [json.loads(line) for line in given.rows.read_text(encoding="utf-8").splitlines()] if given.rows and given.rows.exists() else []
     if given.page:
         from benchmarks.metrics.coverage_page import page
 
-        PAGE.write_text(page(rows, chosen()), encoding="utf-8")
+        PAGE.write_text(page(rows, chosen(), PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""), encoding="utf-8")
     else:
         table([] if given.again else rows, given.only, tuple(given.sizes), given.repeats, given.models, given.seed, given.rows)
 

@@ -1,5 +1,6 @@
 """The page docs/guide/metric_coverage.rst from the rows of benchmarks/metrics/coverage.py."""
 
+import csv
 import math
 
 from benchmarks.metrics.coverage_settings import LATTICE
@@ -27,17 +28,37 @@ SHARES = ("accuracy", "coverage", "coverage_at_risk", "size_stratified_coverage"
 LEAST, MOST = 0.93, 0.97
 
 
-def page(rows, metrics):
-    """The text of the page from the rows, the newest of each setting, and the metrics by key."""
+def page(rows, metrics, before=""):
+    """The text of the page from the rows, the newest of each setting, and the metrics by key.
+
+    What the page ``before`` tells of metrics that have no row here stays.
+    """
+    kept, order, new = _told(before), list(metrics), {row["metric"] for row in rows}
+
+    def table(title, found):
+        stays = [cells for cells in kept.get(title, []) if cells[0] in metrics and cells[0] not in new]
+        return _section(title, COLUMNS, sorted([*stays, *map(_cells, found)], key=lambda cells: order.index(cells[0])))
+
     latest = {(row["metric"], row["model"], row["n"]): row for row in rows}
     rows = sorted(latest.values(), key=lambda row: list(metrics).index(row["metric"]))
     low = [row for row in rows if row["coverage"] < LEAST - 2.0 * math.sqrt(LEAST * (1.0 - LEAST) / row["repeats"])]
     high = [row for row in rows if _interior(row, metrics[row["metric"]]) and row["coverage"] > MOST + 2.0 * _error(row)]
     lines = [HEAD.strip(), "", *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics))]
-    lines += _section(f"Below {100 * LEAST:g} % by more than two errors of the simulation", COLUMNS, map(_cells, low))
-    lines += _section(f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", COLUMNS, map(_cells, high))
-    lines += _section("Simulations", COLUMNS, map(_cells, rows))
+    lines += table(f"Below {100 * LEAST:g} % by more than two errors of the simulation", low)
+    lines += table(f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high)
+    lines += table("Simulations", rows)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _told(text):
+    """{heading: its rows of cells} of a page."""
+    lines, found = text.splitlines(), {}
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if below and not below.strip("-"):
+            heading = found.setdefault(line, [])
+        elif line.startswith('   "') and found:
+            heading.append(tuple(next(csv.reader([line.strip()], skipinitialspace=True))))
+    return found
 
 
 def _error(row):
