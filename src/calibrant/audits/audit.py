@@ -63,7 +63,7 @@ def audit(
         one's. Forecasts are audited by the normal score of the outcome, whose mean should be 0 ("mean"), and by the central
         interval that just holds it, 0.5 on average ("spread"): more where errors are larger than said.
     level : float, default 0.95
-        That no group is called off by chance, and that all intervals hold together.
+        That no group is called off by chance, and that all intervals of groups tested hold together.
     null : {"strong", "weak"}, optional
         Default: strong, and weak with ``cluster`` or for forecasts. The strong null asks more of the model and is exact at any sizes.
     found : {"tree", "boosting"}, optional

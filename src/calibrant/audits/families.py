@@ -1,9 +1,10 @@
 """All families of groups of an audit tested: those given, and those found on either half."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.intervals import normal_quantile
 from calibrant.audits.evidence import false_discovery
@@ -12,10 +13,13 @@ from calibrant.audits.levels import Column, Family, everyone, family
 from calibrant.audits.nulls import Tested, tested_groups
 from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
 from calibrant.audits.rows import gaps, sorted_gaps
-from calibrant.audits.sample import Sample
+from calibrant.audits.sample import Sample, ScoreSample
 from calibrant.errors import InputError
 
 __all__ = ["audited"]
+
+#: Of one row, or cluster, whose spread is not seen: wider than any.
+LEAST_FREEDOM = 0.5
 
 
 def audited(
@@ -36,23 +40,32 @@ def audited(
         tested = tested_groups(one, family_, null, n_draws, random_state)
         p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
         alpha = (1.0 - level) / share
-        critical = _critical(tested, alpha)
+        critical = _critical(tested, alpha, null, one)
         rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, null, one is not sample)
         if one is sample and len(tested.maxima):
             multicalibration = _multicalibration(tested)
     whole = everyone(len(sample))
     tested = tested_groups(sample, whole, null, 1, random_state)
     nothing = np.full(tested.p_value.shape, np.nan)
-    overall = gaps(sample, whole, tested, nothing, float(normal_quantile(level)), 1.0 - level, tolerance, null, False)
+    overall = gaps(sample, whole, tested, nothing, np.full(nothing.shape, normal_quantile(level)), 1.0 - level, tolerance, null, False)
     return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
 
 
-def _critical(tested: Tested, alpha: float) -> float:
-    """What the largest statistic is above with probability alpha, as p-values have it; without draws, of independent tests."""
+def _critical(tested: Tested, alpha: float, null: str, sample: Sample) -> np.ndarray:
+    """How many deviations the interval of each group and question reaches, (G, q), so that those of the groups tested hold together.
+
+    Where a group was tested, what the largest statistic is above with probability alpha, as p-values have it. The others are not in that
+    largest one: theirs are of independent tests, and by Student's t where their few rows, or clusters, say how they vary.
+    """
+    each = alpha / max(int((tested.totals.n > 0.0).sum()), 1)
+    # The deviations of the strong null are known.
+    known = null == "strong" and not isinstance(sample, ScoreSample)
+    freedom = np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)
+    critical: np.ndarray = cast(Any, special).stdtrit(freedom, 1.0 - 0.5 * each)
     if len(tested.maxima) == 0:
-        return float(normal_quantile(1.0 - alpha / max(tested.tested.size, 1)))
+        return critical
     place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
-    return float(np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1])
+    return np.where(tested.tested, np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1], critical)
 
 
 def _multicalibration(tested: Tested) -> MulticalibrationError:

@@ -12,11 +12,12 @@ __all__ = ["gap_limits"]
 FARTHEST, HALVINGS = 40.0, 50
 
 
-def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: float) -> tuple[np.ndarray, np.ndarray]:
+def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), (G, q) each, of what was said above what came, on average; nan of groups without rows.
 
-    Of outcomes and classes the probabilities are shifted in the log-odds, all by as much, until their sum is ``critical`` deviations from
-    what came: an end is inside what is possible, and of use without an event. ``spread`` (G, q) is the deviation of the sums of errors.
+    Of outcomes and classes the probabilities are shifted in the log-odds, all by as much, until their sum is ``critical`` (G, q)
+    deviations from what came: an end is inside what is possible, and of use without an event. ``spread`` (G, q) is the deviation of the
+    sums of errors.
     """
     n = np.where(totals.n > 0.0, totals.n, np.nan)
     if isinstance(sample, ScoreSample):

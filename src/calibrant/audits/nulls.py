@@ -37,6 +37,7 @@ class Tested:
     totals : of all groups
     tested : (G, q) which could be tested.
     statistic, spread : (G, q) size of the sum of errors in standard deviations of the null; and the one about the group's own mean.
+    freedom : (G, q) degrees of freedom of the latter: rows, or clusters, less one.
     p_value : (G, q) adjusted for the number of tests, nan where not tested.
     maxima : (B,) largest statistic of each draw.
     range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to high, of any group.
@@ -46,6 +47,7 @@ class Tested:
     tested: np.ndarray
     statistic: np.ndarray
     spread: np.ndarray
+    freedom: np.ndarray
     p_value: np.ndarray
     maxima: np.ndarray
     range_: tuple[float, np.ndarray]
@@ -63,6 +65,14 @@ class _Null:
     @cached_property
     def totals(self) -> Totals:
         return Totals.of(self.sample, self.family, self.place, self.n_parts)
+
+    @cached_property
+    def freedom(self) -> np.ndarray:
+        """(G, q) degrees of freedom of the variance about a group's own mean."""
+        if self.sample.cluster is None:
+            return np.maximum(self.totals.n - 1.0, 0.0)
+        _, rows = _by_cluster(self.sample, self.family)
+        return np.maximum(row_sums(rows > 0)[:, None] - 1.0, 0.0) + 0.0 * self.totals.n
 
     @cached_property
     def centred_variance(self) -> np.ndarray:
@@ -184,7 +194,7 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
     observed, ranges = statistic[tested], [0.0 * np.empty(0)]
     p_value = np.full(tested.shape, np.nan)
     if not tested.any():
-        return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), p_value, np.empty(0), (0.0, np.empty(0)))
+        return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), of.freedom, p_value, np.empty(0), (0.0, np.empty(0)))
 
     def blocks() -> Iterator[np.ndarray]:
         rng = null_generator(random_state)
@@ -203,7 +213,7 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
     seen = [_statistics(totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts)[1] for q in
             range(tested.shape[1])]  # fmt: skip
     range_ = float(np.max(seen)), np.concatenate(ranges)
-    return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), p_value, maxima, range_)
+    return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), of.freedom, p_value, maxima, range_)
 
 
 def _statistics(sums: np.ndarray, deviation: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:

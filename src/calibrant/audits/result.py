@@ -21,7 +21,8 @@ class GroupGap:
     n, events : rows (sum of weights), and how many of them the event happened in; None of forecasts
     said, came, gap : means, and ``said - came``: above 0 where too much is said. Of forecasts the means are of the normal score of the
         outcome (0 is right) and of the central interval that just holds it (0.5 is right).
-    low, high : of the gap; the intervals of all groups hold together
+    low, high : of the gap; the intervals of all groups that were tested hold together, and those of the others each at its share of the
+        error rate, one among all groups
     ratio : came / said (O/E), None where nothing was said
     error, error_by_chance : calibration error within the group, and what honest probabilities would show; None of forecasts
     score_gap : Brier score above what the probabilities themselves promise; None of forecasts

@@ -16,10 +16,10 @@ __all__ = ["gaps", "sorted_gaps"]
 
 
 def gaps(
-    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: float, alpha: float, tolerance: float, null: str,
+    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: np.ndarray, alpha: float, tolerance: float, null: str,
     found: bool,
 ) -> list[GroupGap]:  # fmt: skip
-    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to ``critical`` deviations."""
+    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to ``critical`` (G, q) deviations."""
     totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
     n = np.where(totals.n > 0.0, totals.n, np.nan)
     spread = np.sqrt(totals.variance) if null == "strong" and not of_scores else tested.spread
