@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
@@ -56,7 +57,7 @@ def test_paired_interval_of_the_crps_is_the_textbook_one():
     change = by_key(summarise(y[450:], mean[450:], std[450:], calibrator=cal, n_resamples=100))["crps"]["change"]
     crps = metrics.continuous_ranked_probability_score
     each = [crps([y[i]], cal.predict(mean[i : i + 1], std[i : i + 1])) - crps([y[i]], [mean[i]], [std[i]]) for i in range(450, 900)]
-    half = 1.959964 * np.std(each, ddof=1) / np.sqrt(450)
+    half = stats.t.ppf(0.975, 449) * np.std(each, ddof=1) / np.sqrt(450)
     assert (change["low"], change["high"]) == pytest.approx((np.mean(each) - half, np.mean(each) + half), rel=1e-5)
 
 

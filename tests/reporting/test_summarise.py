@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
@@ -60,7 +61,7 @@ def test_paired_interval_of_a_mean_is_the_textbook_one(sharp):
     row = by_key(summarise(y[1000:], Q[1000:], calibrator=cal, n_resamples=100))["log_loss"]["change"]
     own = np.arange(1000), y[1000:]
     d = -np.log(cal.predict_proba(Q[1000:])[own]) + np.log(Q[1000:][own])
-    half = 1.959964 * d.std(ddof=1) / np.sqrt(1000)
+    half = stats.t.ppf(0.975, 999) * d.std(ddof=1) / np.sqrt(1000)
     assert (row["low"], row["high"]) == pytest.approx((d.mean() - half, d.mean() + half), rel=1e-5)
 
 
