@@ -91,7 +91,7 @@ def main():
         print(f"{DATA} is not there: set CALIBRANT_DATA to the folder that holds classifier_outputs/")
         return 0
     path = DATA.parent / "reference" / "peers.json"
-    peers = json.loads(path.read_text())["log_loss"] if path.exists() else {}
+    peers = json.loads(path.read_text(encoding="utf-8"))["log_loss"] if path.exists() else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         missed = [line for name in SETS for line in report(name, peers.get(name, {}))]

@@ -72,7 +72,7 @@ def run(make, P, y, rows=None):
 def peers(name):
     """{peer: log loss} on one data set, or {} where the reference file is absent."""
     path = DATA.parent / "reference" / "peers.json"
-    return json.loads(path.read_text())["log_loss"].get(name, {}) if path.exists() else {}
+    return json.loads(path.read_text(encoding="utf-8"))["log_loss"].get(name, {}) if path.exists() else {}
 
 
 def report(name, path, rows, scalings):

@@ -93,7 +93,7 @@ def problems(seeds, rows):
 def run(options):
     """{problem: {method: [(log loss, AURC) by seed]}}, kept in a file as they come."""
     keep = Path(options.keep) if options.keep else None
-    done = json.loads(keep.read_text()) if keep and keep.exists() else {}
+    done = json.loads(keep.read_text(encoding="utf-8")) if keep and keep.exists() else {}
     for name, seed, parts in problems(options.seeds, options.rows):
         if options.only and not any(word in name for word in options.only):
             continue
@@ -103,7 +103,7 @@ def run(options):
                 warnings.simplefilter("ignore")
                 done[key] = measure(*parts())
             if keep:
-                keep.write_text(json.dumps(done))
+                keep.write_text(json.dumps(done), encoding="utf-8")
     results = {}
     for key, found in done.items():
         results.setdefault(key.split("|")[0], []).append(found)

@@ -227,7 +227,7 @@ class Case:
         path = self.folder / f"out{suffix}"
         state = self.rng.choice([*["free"] * 12, "there", "there", "folder", "dangling", "pipe", "no folder", "input"])
         if state == "there":
-            path.write_text("precious")
+            path.write_text("precious", encoding="utf-8")
         elif state == "folder":
             path.mkdir()
         elif state == "dangling":

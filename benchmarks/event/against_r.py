@@ -137,8 +137,12 @@ def in_r(cases):
         for file, name in names.items():
             np.savetxt(f"{folder}/{file}.csv", np.column_stack(cases[name]), fmt="%.17g", delimiter=",", header="p,y", comments="")
         subprocess.run(["Rscript", str(Path(__file__).with_suffix(".R")), folder], check=True)
-        rows = {name: (line.rsplit(",", 1) for line in Path(folder, f"{file}.values").read_text().split()) for file, name in names.items()}
-        return {n: {k: float(v) for k, v in found} for n, found in rows.items()}, Path(folder, "versions").read_text().splitlines()
+        rows = {
+            name: (line.rsplit(",", 1) for line in Path(folder, f"{file}.values").read_text(encoding="utf-8").split())
+            for file, name in names.items()
+        }
+        versions = Path(folder, "versions").read_text(encoding="utf-8").splitlines()
+        return {n: {k: float(v) for k, v in found} for n, found in rows.items()}, versions
 
 
 def case_table(found, values):

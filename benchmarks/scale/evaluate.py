@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--results", type=Path)
     args = parser.parse_args()
     kept = args.results is not None and args.results.exists()
-    results = [json.loads(line) for line in args.results.read_text().splitlines()] if kept else []
+    results = [json.loads(line) for line in args.results.read_text(encoding="utf-8").splitlines()] if kept else []
     done = {(r["rows"], r["workers"], r["case"], r["round"]) for r in results}
     for rows in args.rows:
         wanted = [(rows, w, c, i) for i in range(args.rounds) for w in args.workers for c in args.cases]

@@ -96,7 +96,7 @@ def in_json(case, folder):
 
 
 def in_c(case, folder):
-    (folder / "one.c").write_text(export.to_c(case.fitted))
+    (folder / "one.c").write_text(export.to_c(case.fitted), encoding="utf-8")
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "one.so", folder / "one.c", "-lm"], check=True)
     shutil.move(folder / "one.so", folder / f"{id(case)}.so")
     width = case.fitted.expression().width
@@ -112,14 +112,15 @@ def in_c(case, folder):
 
 
 def in_javascript(case, folder):
-    (folder / "one.mjs").write_text(export.to_javascript(case.fitted))
+    (folder / "one.mjs").write_text(export.to_javascript(case.fitted), encoding="utf-8")
     (folder / "run.mjs").write_text(
         'import { calibrate } from "./one.mjs"; import { readFileSync } from "node:fs";'
-        'console.log(JSON.stringify(JSON.parse(readFileSync("rows.json")).map((row) => Array.from(calibrate(row)))));'
+        'console.log(JSON.stringify(JSON.parse(readFileSync("rows.json")).map((row) => Array.from(calibrate(row)))));',
+        encoding="utf-8",
     )
 
     def run(rows):
-        (folder / "rows.json").write_text(json.dumps(rows.tolist()))
+        (folder / "rows.json").write_text(json.dumps(rows.tolist()), encoding="utf-8")
         return np.array(json.loads(subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout))
 
     return run

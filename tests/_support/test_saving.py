@@ -273,12 +273,12 @@ def test_files_of_format_version_1_stay_readable(name):
     with zipfile.ZipFile(GOLDEN / f"{name}-v1.calibrant") as archive:
         assert json.loads(archive.read("manifest.json"))["version"] == 1
     cal = cb.load(GOLDEN / f"{name}-v1.calibrant")
-    expected = json.loads((GOLDEN / "saved-v1.json").read_text())[name]
+    expected = json.loads((GOLDEN / "saved-v1.json").read_text(encoding="utf-8"))[name]
     np.testing.assert_allclose(cal.predict_proba(P[:3]), expected["proba"], rtol=1e-12)
     assert [repr(c) for c in cal.classes_.tolist()] == expected["classes"]
 
 
-FIRST_EDITION = json.loads((GOLDEN / "first-edition" / "predictions.json").read_text())
+FIRST_EDITION = json.loads((GOLDEN / "first-edition" / "predictions.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", FIRST_EDITION)
@@ -313,4 +313,4 @@ if __name__ == "__main__":  # python tests/_support/test_saving.py writes the go
     for name, cal in golden_objects().items():
         cal.save(GOLDEN / f"{name}-v{saving.FORMAT_VERSION}.calibrant", overwrite=True)
         record[name] = {"proba": cal.predict_proba(P[:3]).tolist(), "classes": [repr(c) for c in cal.classes_.tolist()]}
-    (GOLDEN / f"saved-v{saving.FORMAT_VERSION}.json").write_text(json.dumps(record, indent=1) + "\n")
+    (GOLDEN / f"saved-v{saving.FORMAT_VERSION}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -243,7 +243,8 @@ def test_a_method_from_outside_runs_beside_ours(folder, tmp_path, monkeypatch, c
     (tmp_path / "their_package.py").write_text(
         "class Halfway:\n"
         "    def fit(self, P, y):\n        return self\n"
-        "    def predict_proba(self, P):\n        return 0.5 * P + 0.5 / P.shape[1]\n"
+        "    def predict_proba(self, P):\n        return 0.5 * P + 0.5 / P.shape[1]\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
     out = tmp_path / "results"

@@ -94,11 +94,13 @@ def test_from_its_files_to_its_results(tmp_path, monkeypatch):
         for dataset, model, arrays in stored(2):
             for name, values in arrays.items():
                 h5.create_dataset(f"{dataset}/{model}/{name}", data=values, compression="gzip")
-    (tmp_path / "small-binary-experiments.csv").write_text("dataset,model,cal_size,test_size\nset,two,200,200\nset,one,200,200\n")
+    (tmp_path / "small-binary-experiments.csv").write_text(
+        "dataset,model,cal_size,test_size\nset,two,200,200\nset,one,200,200\n", encoding="utf-8"
+    )
     options = ["--benchmark", "small-binary", "--benchmarks_dir", str(tmp_path), "--results_dir", str(tmp_path / "results")]
     monkeypatch.setattr("sys.argv", ["calarena", *options, "--methods", "Identity"])
     calarena.main()
-    with (tmp_path / "results" / "small-binary" / "Identity.csv").open(newline="") as file:
+    with (tmp_path / "results" / "small-binary" / "Identity.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == ["two", "one"]
     assert list(rows[0]) == [

@@ -75,10 +75,10 @@ def test_a_report_shows_the_groups_before_and_after_and_gates_on_them(table, tmp
     result = _run(*asked, "-o", f"{out}.json", "--fail-if", "group_gap>0.05")
     assert result.exit_code == 3, result.output
     assert "Largest gap of a group that is off before calibration" in result.output
-    told = json.loads(out.with_suffix(".json").read_text())["audit"]
+    told = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))["audit"]
     assert "sex f × south yes" in told["before"]["sentence"]
     assert told["after"]["n_groups"] == told["before"]["n_groups"] == 11
     for suffix in (".md", ".html"):
         assert _run(*asked, "-o", f"{out}{suffix}").exit_code == 0
-        text = out.with_suffix(suffix).read_text()
+        text = out.with_suffix(suffix).read_text(encoding="utf-8")
         assert told["after"]["sentence"] in text

@@ -14,7 +14,7 @@ def visits(tmp_path):
     y = (rng.random(30)[patient] < p).astype(int)
     path = tmp_path / "visits.csv"
     rows = [f"{risk},{label},patient {k},2026-01-{1 + k % 28:02d}" for risk, label, k in zip(p, y, patient, strict=True)]
-    path.write_text("\n".join(["risk,y,patient,day", *rows]) + "\n")
+    path.write_text("\n".join(["risk,y,patient,day", *rows]) + "\n", encoding="utf-8")
     return path
 
 
@@ -32,7 +32,7 @@ def test_evaluate_counts_clusters(run, visits):
 def test_report_counts_clusters(run, visits, tmp_path):
     page = tmp_path / "page.html"
     run("report", visits, "--risk", "risk", "--label", "y", "--cluster", "patient", "--method", "platt", "-o", page)
-    assert "150 rows in 30 clusters" in page.read_text()
+    assert "150 rows in 30 clusters" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,12 @@ def test_apply_leaves_other_columns_untouched(kind, run, predictions, tmp_path):
     if kind == "csv":
         import csv
 
-        with open(tmp_path / "new.csv", "w", newline="") as file:
+        with open(tmp_path / "new.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(table)
             writer.writerows(zip(*table.values(), strict=True))
         run("apply", "m.calibrant", "new.csv", "-o", "out.csv")
-        with open(tmp_path / "out.csv", newline="") as file:
+        with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file)
         out = dict(zip(header, zip(*rows, strict=True), strict=True))
     else:
@@ -166,10 +166,10 @@ def test_a_gate_on_what_was_not_measured(run, npz):
 
 def test_nothing_is_overwritten_without_force(run, npz, tmp_path):
     for command in (["report", npz, "-o", "x"], ["fit", npz, "-o", "x"], ["demo", "-o", "x"]):
-        (tmp_path / "x").write_text("precious")
+        (tmp_path / "x").write_text("precious", encoding="utf-8")
         result = run(*command, code=1)
         assert re.fullmatch(r"Error: x exists and is not overwritten; pass --force or another -o\.\n", result.stderr)
-        assert (tmp_path / "x").read_text() == "precious"
+        assert (tmp_path / "x").read_text(encoding="utf-8") == "precious"
     run("fit", npz, "-o", "x", "--force")
     assert isinstance(cb.load(tmp_path / "x"), cb.AutoCalibrator)
     np.savez(tmp_path / "out.npz", a=1)
@@ -180,7 +180,7 @@ def test_nothing_is_overwritten_without_force(run, npz, tmp_path):
 
 def test_user_errors_are_one_line(run, npz, tmp_path):
     np.savez(tmp_path / "bad.npz", probabilities=[[0.5, 0.6]], labels=[0])
-    (tmp_path / "foreign").write_text("x")
+    (tmp_path / "foreign").write_text("x", encoding="utf-8")
     for arguments, words in [
         (("evaluate", "bad.npz"), "rows of the predictions must sum to 1"),
         (("fit", "bad.npz"), "rows of the predictions must sum to 1"),

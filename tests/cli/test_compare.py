@@ -14,7 +14,7 @@ pytest.importorskip("rich")
 
 def write(path, **columns):
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-    path.write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n")
+    path.write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n", encoding="utf-8")
 
 
 def differences(result):

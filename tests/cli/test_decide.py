@@ -18,7 +18,7 @@ def log(tmp_path):
     y = (rng.random((2000, 1)) > P.cumsum(axis=1)).sum(axis=1).clip(max=2)
     names = np.array(["cat", "dog", "eel"])
     rows = [",".join([*map(repr, p.tolist()), label, f"u{i % 500}"]) for i, (p, label) in enumerate(zip(P, names[y], strict=True))]
-    (tmp_path / "log.csv").write_text("\n".join(["p_cat,p_dog,p_eel,label,user", *rows]) + "\n")
+    (tmp_path / "log.csv").write_text("\n".join(["p_cat,p_dog,p_eel,label,user", *rows]) + "\n", encoding="utf-8")
     return P, y
 
 
@@ -29,7 +29,7 @@ def test_a_rule_is_certified_and_applied(run, log, tmp_path):
     assert str(expected.certificate_) in " ".join(said.split())
     assert "It holds if rows are independent draws" in said
     assert "2,000 rows decided" in run("apply", "rule.calibrant", "log.csv", "-o", "out.csv").output
-    header, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines())
+    header, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines())
     assert header == ["p_cat", "p_dog", "p_eel", "label", "user", "accept"]
     assert [row[-1] == "True" for row in rows] == expected.accept(P).tolist()
 
@@ -39,12 +39,12 @@ def test_a_log_of_scores(run, tmp_path):
     score = rng.normal(size=1500)
     right = rng.random(1500) < 1.0 / (1.0 + np.exp(-2.0 - 2.0 * score))
     lines = [json.dumps({"margin": s, "correct": bool(c)}) for s, c in zip(score.tolist(), right, strict=True)]
-    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     run("decide", "log.jsonl", "--score", "margin", "--label", "correct")
     rule = cb.load(tmp_path / "rule.calibrant")
     assert rule.threshold_ == cb.SelectiveClassifier().fit_scores(score, ~right).threshold_
     run("apply", "rule.calibrant", "log.jsonl", "--risk", "margin", "--inputs", "score", "-o", "out.jsonl")
-    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["accept"] for row in out] == (score > rule.threshold_).tolist()
     refused = run("apply", "rule.calibrant", "log.jsonl", "--probabilities", "margin", "-o", "o.jsonl", code=1).output
     assert "--inputs" in refused
@@ -78,9 +78,9 @@ def test_a_rule_made_in_python_adds_its_decision(run, tmp_path):
     p = rng.random(2000)
     y = (rng.random(2000) < p).astype(int)
     cb.NeymanPearsonClassifier(0.1, 0.1).fit(p, y).save(tmp_path / "np.calibrant")
-    (tmp_path / "new.csv").write_text("p\n0.01\n0.5\n0.99\n")
+    (tmp_path / "new.csv").write_text("p\n0.01\n0.5\n0.99\n", encoding="utf-8")
     run("apply", "np.calibrant", "new.csv", "--probabilities", "p", "-o", "out.csv")
-    assert (tmp_path / "out.csv").read_text().split() == ["p,decision", "0.01,0", "0.5,-1", "0.99,1"]
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").split() == ["p,decision", "0.01,0", "0.5,-1", "0.99,1"]
 
 
 def test_what_is_refused(run, log, tmp_path):
@@ -90,7 +90,7 @@ def test_what_is_refused(run, log, tmp_path):
     assert "--force" in run("decide", "log.csv", "--risk", "0.1", code=1).output
     run("decide", "log.csv", "--risk", "0.1", "--force")
     run("decide", "log.csv", "--risk", "2", code=2)
-    (tmp_path / "bars.csv").write_text("mean,std,y\n0.0,1.0,0.5\n")
+    (tmp_path / "bars.csv").write_text("mean,std,y\n0.0,1.0,0.5\n", encoding="utf-8")
     assert "forecasts of a number" in run("decide", "bars.csv", "--force", code=2).output
     assert "forecasts of a number" in run("apply", "rule.calibrant", "bars.csv", "-o", "o.csv", code=1).output
 
@@ -101,7 +101,7 @@ def test_sets(run, log, tmp_path):
     sets = cb.ConformalSets(level=0.8).fit(P, y)
     assert str(sets.guarantee_) in " ".join(said.split())
     run("apply", "rule.calibrant", "log.csv", "-o", "out.csv")
-    header, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines())
+    header, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines())
     assert header[-1] == "set"
     names = np.array(["cat", "dog", "eel"])
     assert [row[-1] for row in rows] == ["|".join(names[one]) for one in sets.predict_set(P)]

@@ -41,7 +41,7 @@ def test_resume_and_parquet(run, logs, tmp_path):
         run("evaluate", "logs/*.parquet", "--by", "model", "--resume", "sums.calibrant", "-o", "out.parquet", "--force")
     assert pandas.read_parquet(tmp_path / "out.parquet")["n"].sum() == len(logs)
     run("evaluate", "logs", "--by", "model", "-o", "out.json")
-    assert json.loads((tmp_path / "out.json").read_text())["overall"]["n"] == len(logs)
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["overall"]["n"] == len(logs)
 
 
 def test_no_files_in_one_line(run):

@@ -35,7 +35,7 @@ def test_sql_needs_a_table_and_knows_the_columns(run, saved, tmp_path):
     run("export", "model.calibrant", "-o", "out.sql", "--table", "log", "--keep", "id")
     connection = duckdb.connect()
     connection.execute("CREATE TABLE log AS SELECT 7 AS id, 0.6 AS p_no, 0.4 AS p_yes")
-    ((key, *row),) = connection.execute((tmp_path / "out.sql").read_text()).fetchall()
+    ((key, *row),) = connection.execute((tmp_path / "out.sql").read_text(encoding="utf-8")).fetchall()
     assert key == 7
     assert np.allclose(row, saved.predict_proba([[0.6, 0.4]])[0])
 
@@ -57,10 +57,10 @@ def test_sql_of_groups_and_of_error_bars(run, tmp_path):
     by_language.save(tmp_path / "groups.calibrant")
     run("export", "groups.calibrant", "-o", "groups.sql", "--table", "log", "--columns", "a,b", "--groups", "lang")
     connection = duckdb.connect().execute("CREATE TABLE log AS SELECT 0.4 AS a, 0.6 AS b, 'fr' AS lang, 1.5 AS mu, 2.0 AS sd")
-    (row,) = connection.execute((tmp_path / "groups.sql").read_text()).fetchall()
+    (row,) = connection.execute((tmp_path / "groups.sql").read_text(encoding="utf-8")).fetchall()
     np.testing.assert_allclose(row, by_language.predict_proba([[0.4, 0.6]], groups=["fr"])[0], atol=1e-9)
     cb.StdScaling().fit([0.0, 0.0], [3.0, -3.0], std=[1.0, 1.0]).save(tmp_path / "bars.calibrant")
     run("export", "bars.calibrant", "-o", "bars.sql", "--table", "log", "--columns", "mu,sd")
-    made = connection.execute((tmp_path / "bars.sql").read_text())
+    made = connection.execute((tmp_path / "bars.sql").read_text(encoding="utf-8"))
     assert [column[0] for column in made.description] == [f"calibrated_{name}" for name in ("mean", "std", "q0.05", "q0.5", "q0.95")]
     np.testing.assert_allclose(made.fetchone()[:2], [1.5, 6.0])

@@ -22,7 +22,7 @@ def write(path, table):
     if path.suffix == ".npz":
         np.savez(path, **table)
     elif path.suffix == ".csv":
-        with open(path, "w", newline="") as file:
+        with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(table)
             writer.writerows(
@@ -39,7 +39,7 @@ def read(path):
         with np.load(path) as found:
             return dict(found)
     if path.suffix == ".csv":
-        with open(path, newline="") as file:
+        with open(path, newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file)
         return dict(zip(header, zip(*rows, strict=True), strict=True))
     return pytest.importorskip("pyarrow.parquet").read_table(path).to_pydict()

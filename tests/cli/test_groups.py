@@ -103,7 +103,7 @@ def test_a_report_shows_the_worst_groups_before_and_after_and_gates_on_either(ta
     assert result.exit_code == 3, result.output
     assert "before calibration" in result.output
     assert "after calibration" not in result.output.split("Failed")[1]
-    told = json.loads(out.read_text())
+    told = json.loads(out.read_text(encoding="utf-8"))
     worst = told["audit"]["worst"][0]
     assert worst["group"] == "sex f × place south"
     assert worst["before"]["outcome"] == "off"
@@ -111,7 +111,7 @@ def test_a_report_shows_the_worst_groups_before_and_after_and_gates_on_either(ta
     assert "groups=groups_calibration" in told["choice"]["code"][1]
     # Fitted on one file and measured on another, by the command line and by Python, which draws the page as well.
     assert _run(*asked, "--test", new).exit_code == 0
-    told = json.loads(out.read_text())
+    told = json.loads(out.read_text(encoding="utf-8"))
     test = second.label, second.p, None, second[names]
     found = cb.report(first.label, first.p, test=test, groups=first[names], calibrator=cb.GroupCalibrator(), n_resamples=20)
     assert [row["group"] for row in found.to_dict()["audit"]["worst"]] == [row["group"] for row in told["audit"]["worst"]]
@@ -126,7 +126,7 @@ def test_a_saved_calibrator_reads_its_groups_in_reports(tables, tmp_path):
     _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model)
     result = _run("report", new, "--calibrator", model, "-o", out)
     assert result.exit_code == 0, result.output
-    assert json.loads(out.read_text())["audit"]["after"] is not None
+    assert json.loads(out.read_text(encoding="utf-8"))["audit"]["after"] is not None
 
 
 def test_forecasts_by_group_read_their_columns_too(tmp_path):

@@ -16,7 +16,7 @@ LABELS = {"numbers": (0, 1), "booleans": (False, True), "texts": ("no", "yes"), 
 
 def write(path, **columns):
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-    path.write_text("".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_f01_a_log_of_confidences_is_fitted_applied_and_reported_right(run, answ
     assert right.mean() == pytest.approx(0.0185, abs=0.001)
     run("fit", "log.jsonl", *asked, "--method", "isotonic", "-o", "m")
     run("apply", "m", "log.jsonl", "--risk", "confidence", "-o", "out.jsonl")
-    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert set(out[0]) == {"confidence", "correct", "model"}
     risk = np.array([row["confidence"] for row in out])
     np.testing.assert_array_equal(risk, cb.Isotonic().fit(said, right).predict(said))
@@ -109,7 +109,7 @@ def test_what_a_column_holds_is_said_and_never_guessed(run, tmp_path):
                 assert "say what it holds with --inputs" in run(command, "f.jsonl", "--risk", inputs, code=1).stderr
         run("fit", "f.jsonl", "--risk", inputs, "--inputs", inputs, "--method", "platt", "-o", f"{inputs}.calibrant")
         run("apply", f"{inputs}.calibrant", "f.jsonl", "--risk", inputs, "--inputs", inputs, "-o", f"{inputs}.jsonl")
-    out = [json.loads(line) for line in (tmp_path / "percent.jsonl").read_text().splitlines()]
+    out = [json.loads(line) for line in (tmp_path / "percent.jsonl").read_text(encoding="utf-8").splitlines()]
     want = cb.OneVsRest(cb.Platt()).fit(p, y).predict_proba(p)[:, 1]
     np.testing.assert_allclose([row["risk"] for row in out], want, atol=1e-9)
     np.testing.assert_allclose([row["percent"] for row in out], 100 * p)
@@ -123,7 +123,7 @@ def test_a_score_is_mapped_to_the_risk(run, tmp_path):
     asked = "--risk", "margin", "--inputs", "score", "--label", "correct"
     run("fit", "f.jsonl", *asked, "--method", "isotonic", "-o", "m")
     run("apply", "m", "f.jsonl", *asked[:4], "-o", "out.jsonl")
-    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     np.testing.assert_array_equal([row["margin"] for row in out], margin)
     np.testing.assert_array_equal([row["risk"] for row in out], cb.Isotonic().fit(margin, y).predict(margin))
     result = run("evaluate", "f.jsonl", *asked, "--json")

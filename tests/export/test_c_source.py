@@ -17,7 +17,7 @@ GCC = shutil.which("gcc")
 @pytest.mark.skipif(GCC is None, reason="needs gcc")
 def test_compiled_it_gives_what_predict_gives(cases, tmp_path):
     source = "".join(to_c(case.fitted, name=f"case{j}") for j, case in enumerate(cases))
-    (tmp_path / "cases.c").write_text(source)
+    (tmp_path / "cases.c").write_text(source, encoding="utf-8")
     flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-shared", "-fPIC"]
     subprocess.run([GCC, *flags, "-o", tmp_path / "cases.so", tmp_path / "cases.c", "-lm"], check=True)
     library = ctypes.CDLL(str(tmp_path / "cases.so"))

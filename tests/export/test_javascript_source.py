@@ -37,9 +37,9 @@ console.log(JSON.stringify(out));
 @pytest.mark.skipif(NODE is None, reason="needs node")
 def test_in_node_it_gives_what_predict_gives(cases, tmp_path):
     for j, case in enumerate(cases):
-        (tmp_path / f"case{j}.mjs").write_text(to_javascript(case.fitted))
-    (tmp_path / "rows.json").write_text(json.dumps([case.rows.tolist() for case in cases]))
-    (tmp_path / "run.mjs").write_text(RUN)
+        (tmp_path / f"case{j}.mjs").write_text(to_javascript(case.fitted), encoding="utf-8")
+    (tmp_path / "rows.json").write_text(json.dumps([case.rows.tolist() for case in cases]), encoding="utf-8")
+    (tmp_path / "run.mjs").write_text(RUN, encoding="utf-8")
     done = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     for case, out in zip(cases, json.loads(done.stdout), strict=True):
         assert np.abs(np.array(out) - case.expected).max() < 1e-12, case.name
@@ -48,10 +48,10 @@ def test_in_node_it_gives_what_predict_gives(cases, tmp_path):
 @pytest.mark.skipif(NODE is None, reason="needs node")
 def test_in_node_it_finds_the_positions_of_groups(cases, tmp_path):
     case = next(case for case in cases if case.groups is not None)
-    (tmp_path / "one.mjs").write_text(to_javascript(case.fitted))
+    (tmp_path / "one.mjs").write_text(to_javascript(case.fitted), encoding="utf-8")
     raw = case.groups.astype(object).where(case.groups.notna(), None).to_numpy().tolist()
-    (tmp_path / "groups.json").write_text(json.dumps(raw))
-    (tmp_path / "run.mjs").write_text(POSITIONS)
+    (tmp_path / "groups.json").write_text(json.dumps(raw), encoding="utf-8")
+    (tmp_path / "run.mjs").write_text(POSITIONS, encoding="utf-8")
     done = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == case.rows[:, -3:].tolist()
 

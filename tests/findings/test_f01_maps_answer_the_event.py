@@ -25,7 +25,7 @@ def rare(n=6000, seed=0):
 
 
 def write(path, p, y):
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("p", "label"), *zip(p.tolist(), y.tolist(), strict=True)])
     return path
 

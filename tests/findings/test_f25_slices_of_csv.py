@@ -38,7 +38,7 @@ def test_f25_forecasts_by_slice(name, by, run, frame):
 
 def test_f25_classes_by_slice_and_output(run, tmp_path):
     rows = [("0.25", "0.75", "b", "007"), ("0.5", "0.5", "a", ""), ("0.75", "0.25", "a", "7"), ("0.75", "0.25", "b", "7")]
-    (tmp_path / "f.csv").write_text("p_a,p_b,label,shop\n" + "".join(",".join(row) + "\n" for row in rows))
+    (tmp_path / "f.csv").write_text("p_a,p_b,label,shop\n" + "".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
     run("evaluate", "f.csv", "--positive", "b", "--by", "shop", "-o", "out.parquet")
     # 007 is a code, and an empty one is missing.
     out = pandas.read_parquet(tmp_path / "out.parquet")
@@ -46,7 +46,7 @@ def test_f25_classes_by_slice_and_output(run, tmp_path):
     assert out["shop"].isna().tolist() == [False, False, True]
     assert out["n"].tolist() == [1.0, 2.0, 1.0]
     run("evaluate", "f.csv", "--target", "answer", "-o", "all.json")
-    assert json.loads((tmp_path / "all.json").read_text())["overall"]["n"] == 4.0
+    assert json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["overall"]["n"] == 4.0
 
 
 @pytest.mark.parametrize(("arguments", "words", "code"), [

@@ -28,7 +28,7 @@ def run(run):
 
 
 def read(path):
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -36,7 +36,7 @@ def read(path):
     "command", [("evaluate", "f.csv"), ("apply", "m", "f.csv", "-o", "out.csv"), ("evaluate", "f.csv", "--by", "note")]
 )
 def test_f30_two_columns_of_one_name(command, run, tmp_path):
-    (tmp_path / "f.csv").write_text("p_a,p_b,p_a,label,note\n0.25,0.75,0.5,a,x\n")
+    (tmp_path / "f.csv").write_text("p_a,p_b,p_a,label,note\n0.25,0.75,0.5,a,x\n", encoding="utf-8")
     assert "has 2 columns or arrays named 'p_a'; give each a name of its own" in run(*command, code=1)
 
 
@@ -45,7 +45,7 @@ def test_f30_two_columns_of_one_name(command, run, tmp_path):
     ("logit_a,logit_b,p_a\n1,2,mine\n2,1,mine\n", "l", "p_a"),
 ])  # fmt: skip
 def test_f30_apply_overwrites_no_other_column(text, calibrator, name, run, tmp_path):
-    (tmp_path / "f.csv").write_text(text)
+    (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     command = ("apply", calibrator, "f.csv", "-o", "out.csv", *(["--logits", "logit_*"] if calibrator == "l" else []))
     said = run(*command, code=1)
     assert f"has a column {name!r} already, which is not overwritten" in said
@@ -66,7 +66,7 @@ def test_f30_nor_does_apply_of_npz(run, tmp_path):
 
 
 def test_f30_levels_that_look_alike_keep_names_of_their_own(run, tmp_path):
-    (tmp_path / "f.csv").write_text(FORECASTS)
+    (tmp_path / "f.csv").write_text(FORECASTS, encoding="utf-8")
     run("apply", "bars", "f.csv", "-o", "out.csv", "--interval", "0.95", "--interval", "0.9500001")
     assert {"low_0.95", "low_0.9500001"} <= {*read(tmp_path / "out.csv")[0]}
 

@@ -11,6 +11,8 @@ import pytest
 import calibrant as cb
 from calibrant._support import files
 
+links = pytest.mark.skipif(os.name == "nt", reason="making a link needs a privilege on Windows")
+
 
 @pytest.fixture
 def fitted():
@@ -21,6 +23,7 @@ def names(folder):
     return sorted(os.listdir(folder))
 
 
+@links
 def test_f31_a_dangling_link_is_not_replaced(fitted, tmp_path):
     (tmp_path / "link").symlink_to("nowhere")
     with pytest.raises(FileExistsError, match="a link to nowhere, which does not exist"):
@@ -28,9 +31,10 @@ def test_f31_a_dangling_link_is_not_replaced(fitted, tmp_path):
     assert names(tmp_path) == ["link"]
 
 
+@links
 def test_f31_with_overwrite_the_link_stays_and_its_target_is_written(fitted, tmp_path):
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "old").write_text("old")
+    (tmp_path / "data" / "old").write_text("old", encoding="utf-8")
     for place in ("old", "new"):
         (tmp_path / f"to_{place}").symlink_to(f"data/{place}")
         fitted.save(tmp_path / f"to_{place}", overwrite=True)
@@ -39,6 +43,7 @@ def test_f31_with_overwrite_the_link_stays_and_its_target_is_written(fitted, tmp
     assert names(tmp_path / "data") == ["new", "old"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes and devices among its files")
 def test_f31_what_is_no_regular_file_is_never_replaced(fitted, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
@@ -51,6 +56,7 @@ def test_f31_what_is_no_regular_file_is_never_replaced(fitted, tmp_path):
     assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no such bits")
 def test_f31_a_file_keeps_who_may_read_it(fitted, tmp_path):
     (tmp_path / "secret").touch(mode=0o600)
     fitted.save(tmp_path / "secret", overwrite=True)
@@ -73,6 +79,7 @@ def writing(path):
     return run
 
 
+@pytest.mark.skipif(files.fcntl is None, reason="without locks nothing that is left is taken for dead")
 def test_f31_the_next_run_removes_what_a_killed_one_left(fitted, tmp_path):
     killed, other, alive = (writing(str(tmp_path / name)) for name in ("a", "b", "a"))
     try:
@@ -80,7 +87,7 @@ def test_f31_the_next_run_removes_what_a_killed_one_left(fitted, tmp_path):
             run.send_signal(signal.SIGKILL)
             run.wait(10)
         mine = tmp_path / "a.calibrant.part"
-        mine.write_text("the user's own")
+        mine.write_text("the user's own", encoding="utf-8")
         assert len(names(tmp_path)) == 4
         fitted.save(tmp_path / "a")
         left = [name for name in names(tmp_path) if name not in ("a", mine.name)]
@@ -103,25 +110,26 @@ def test_f31_tables_are_not_overwritten_without_force(command, tmp_path, monkeyp
     from calibrant.cli.group import group
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.csv").write_text("p,label,when\n" + "".join(f"0.{i},{i % 2},2026-01-0{i}\n" for i in range(1, 9)))
-    (tmp_path / "out.json").write_text("precious")
+    (tmp_path / "f.csv").write_text("p,label,when\n" + "".join(f"0.{i},{i % 2},2026-01-0{i}\n" for i in range(1, 9)), encoding="utf-8")
+    (tmp_path / "out.json").write_text("precious", encoding="utf-8")
     arguments = [command, "f.csv", "--time", "when", "-o", "out.json"]
     result = click_testing.CliRunner().invoke(group, arguments)
     assert (result.exit_code, result.stderr) == (1, "Error: out.json exists and is not overwritten; pass --force or another -o.\n")
-    assert (tmp_path / "out.json").read_text() == "precious"
+    assert (tmp_path / "out.json").read_text(encoding="utf-8") == "precious"
     assert click_testing.CliRunner().invoke(group, [*arguments, "--force"]).exit_code == 0
-    assert '"' in (tmp_path / "out.json").read_text()
+    assert '"' in (tmp_path / "out.json").read_text(encoding="utf-8")
 
 
+@links
 def test_f31_what_a_command_reads_is_not_its_output(tmp_path, monkeypatch):
     click_testing = pytest.importorskip("click.testing")
     from calibrant.cli.group import group
 
     monkeypatch.chdir(tmp_path)
     text = "p,label\n" + "".join(f"0.{i},{i % 2}\n" for i in range(1, 9))
-    (tmp_path / "f.csv").write_text(text)
+    (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     (tmp_path / "link").symlink_to("f.csv")
     for output in ("f.csv", "link"):
         result = click_testing.CliRunner().invoke(group, ["fit", "f.csv", "--method", "temperature", "-o", output, "--force"])
         assert "is a file that this command reads" in result.stderr
-    assert (tmp_path / "f.csv").read_text() == text
+    assert (tmp_path / "f.csv").read_text(encoding="utf-8") == text

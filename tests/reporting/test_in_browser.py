@@ -53,7 +53,8 @@ def test_is_no_wider_than_the_window(page, width, tmp_path):
     probe.write_text(
         f'<iframe id="f" src="{page.as_uri()}" style="width:{width}px;height:900px;border:0"></iframe>'
         "<script>onload = () => { const d = document.getElementById('f').contentDocument.documentElement;"
-        "document.title = d.scrollWidth + ' in ' + d.clientWidth; }</script>"
+        "document.title = d.scrollWidth + ' in ' + d.clientWidth; }</script>",
+        encoding="utf-8",
     )
     dom = chromium(tmp_path, "--allow-file-access-from-files", "--dump-dom", probe.as_uri()).stdout.decode()
     inner, outer = dom.split("<title>")[1].split("</title>")[0].split(" in ")

@@ -97,7 +97,10 @@ def test_with_a_hundred_classes_it_leaves_too_much_as_it_is_as_its_notes_say():
 
 @pytest.mark.slow
 def test_training_gives_the_table():
-    anew, kept = (json.loads(text) for text in (calibration_prior.table(calibration_prior.trained()), calibration_prior.TABLE.read_text()))
+    anew, kept = (
+        json.loads(text)
+        for text in (calibration_prior.table(calibration_prior.trained()), calibration_prior.TABLE.read_text(encoding="utf-8"))
+    )
     for mine, shipped in zip(anew, kept, strict=True):
         for key in ("weights", "offsets"):
             np.testing.assert_allclose(mine[key], shipped[key], atol=1.5e-6)

@@ -110,7 +110,7 @@ def test_the_command_line_fits_applies_and_reports(tmp_path):
     expected = ForecastGroupCalibrator().fit(mean, y, std=std, groups=groups).predict(mean, std, groups=groups)
     np.testing.assert_allclose(pd.read_csv(out)["std"], expected.std, rtol=1e-9)
     run("report", path, "--groups", "shop", "--method", "forecast-group", "-o", tmp_path / "r.json")
-    told = json.loads((tmp_path / "r.json").read_text())
+    told = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     audit = (told["outputs"][0] if "outputs" in told else told)["audit"]
     assert audit["before"]["n_off"] > audit["after"]["n_off"] == 0
     assert "groups=groups_new" in told["choice"]["code"][2]

@@ -23,7 +23,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "folds.jsonl"
 
 def kept():
     """Every fold measured so far."""
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
 
 
 def measure(dataset, names, n_folds):

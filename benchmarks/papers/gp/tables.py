@@ -15,7 +15,7 @@ def published(dataset):
     path = DATA.parent / "reference" / "gp_paper_results" / f"{dataset}_final.csv"
     if not path.is_file():
         return {}
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         return {(r["Method"], r["Model"]): {ours: float(r[theirs]) for ours, theirs in COLUMNS.items()} for r in csv.DictReader(file)}
 
 

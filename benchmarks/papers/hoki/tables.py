@@ -158,7 +158,7 @@ def main():
             bounds(runs)
         summaries[name] = summary(runs)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "summary.json").write_text(json.dumps(summaries, indent=1))
+    (RESULTS / "summary.json").write_text(json.dumps(summaries, indent=1), encoding="utf-8")
     if not options.no_figures:
         from benchmarks.papers.hoki import figures
 

@@ -170,7 +170,7 @@ def write_result(found: Any, tables: Any) -> None:
         if tables.output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)
         else:
-            temporary.write_text(json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8")
+            temporary.write_text(json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8", newline="\n")
 
 
 def _print(found, n_files):

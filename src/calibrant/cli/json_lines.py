@@ -13,6 +13,8 @@ __all__ = ["columns_of", "objects_of"]
 MOST_DIGITS = 300
 #: Objects inside objects that are looked into.
 DEEPEST = 20
+#: Objects and lists inside one another that a line may hold: where Python's own reader gives up differs by its version.
+MOST_NESTED = 500
 
 
 def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
@@ -25,6 +27,8 @@ def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
             found = json.loads(line, object_pairs_hook=_once, parse_int=_whole)
             if not isinstance(found, dict):
                 raise ValueError(f"it holds {line.strip()[:40]}")
+            if line.count("{") + line.count("[") > MOST_NESTED:
+                _check_nesting(found)
         except (ValueError, RecursionError) as error:
             why = error.msg if isinstance(error, json.JSONDecodeError) else error
             raise InputError(f"{path} must hold one JSON object a line; line {number} does not ({why}); repair it.") from None
@@ -40,6 +44,16 @@ def _once(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"it has {next(name for name in names if names.count(name) > 1)!r} twice")
     return found
+
+
+def _check_nesting(found):
+    layer, depth = [found], 0
+    while layer:
+        depth += 1
+        inner = (value for outer in layer for value in (outer.values() if isinstance(outer, dict) else outer))
+        layer = [value for value in inner if isinstance(value, dict | list)]
+    if depth > MOST_NESTED:
+        raise ValueError(f"objects inside objects, {depth} deep")
 
 
 def _whole(digits):

@@ -189,7 +189,7 @@ class JsonlSource(TableSource):
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
         """What is not replaced stays as it is."""
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        with open(path, "w", newline="\n", encoding="utf-8", errors="backslashreplace") as file:
 
             def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
                 lists = {name: values.tolist() for name, values in columns.items()}

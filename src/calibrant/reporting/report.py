@@ -77,7 +77,7 @@ class Report:
         made = {".json": self.to_json, ".md": self.to_markdown}.get(Path(path).suffix.lower(), self.to_html)
         with replacing(path, overwrite=overwrite) as temporary:
             # Names that are no text (bytes of a file's name that are no UTF-8) are written by their codes.
-            temporary.write_text(made(), encoding="utf-8", errors="backslashreplace")
+            temporary.write_text(made(), encoding="utf-8", errors="backslashreplace", newline="\n")
         return Path(path)
 
     def __repr__(self) -> str:
