@@ -106,8 +106,7 @@ def test_a_nested_prediction_is_replaced_where_it_is(run, tmp_path):
     ('{"p": "x", "y": 1}', "row 0 is 'x'"), ('{"p": 0.5, "y": null}\n{"p": 0.4, "y": 1}', "row 0"),
     ('{"p": %s, "y": 1}' % ("9" * 400), "digits"),
     ('{"p": ' + '{"a": ' * 100_000 + "1" + "}" * 100_001, "line 1"), ('{"p": ' + "[" * 600 + "]" * 600 + "}", "601 deep"),
-    ('{"p": 0.5, "y": 1}
-{"y": 1}', "row 1 is"),
+    ('{"p": 0.5, "y": 1}\n{"y": 1}', "row 1 is"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_said_with_its_line(text, words, run, tmp_path):
     (tmp_path / "f.jsonl").write_text(text, encoding="utf-8")

@@ -28,9 +28,7 @@ def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
     if is_separable(logits, labels):
         # Smoothed targets add a constant to the gradient: epsilon * (own logit - mean logit), averaged.
         own = logits[np.arange(len(logits)), labels]
-        # The differences first: their mean is exactly 0 where all logits of a row are equal, whatever the order of the sum.
-        ahead = np.subtract(own[:, None], logits, dtype=np.float64).mean(axis=1)
-        pull = float(weight @ ahead) / weight.sum() / (weight.sum() + 1.0)
+        pull = float(weight @ (own - logits.mean(axis=1, dtype=np.float64))) / weight.sum() / (weight.sum() + 1.0)
     single = working_dtype(logits) == np.float32
     # Rounding in float32 hides steps below about 1e-8; Newton squares the last step's error, so it may stop well above that.
     tolerance = 1e-6 if single else 1e-12
