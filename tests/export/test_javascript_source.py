@@ -62,14 +62,14 @@ def test_in_node_values_of_groups_are_read_as_python_reads_them(tmp_path):
     frame = {"age": np.linspace(0.5, 80.5, n), "site": np.array([1, 2, None], dtype=object)[np.arange(n) % 3], "far": np.arange(n) % 2 == 0}
     y = np.arange(n) % 3 == 0
     fitted = cb.GroupCalibrator().fit(np.full(n, 0.4), y, groups=frame)
-    (tmp_path / "one.mjs").write_text(to_javascript(fitted))
+    (tmp_path / "one.mjs").write_text(to_javascript(fitted), encoding="utf-8")
     rows = [[30.0, 2, True], [None, None, None], ["", " ", ""], [99.0, "2", "true"], [-1.0, 7, False]]
-    (tmp_path / "groups.json").write_text(json.dumps(rows))
-    (tmp_path / "run.mjs").write_text(POSITIONS)
+    (tmp_path / "groups.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "run.mjs").write_text(POSITIONS, encoding="utf-8")
     asked = [NODE, "run.mjs"]
     done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == fitted.group_levels().codes(np.array(rows, dtype=object)).tolist()
-    (tmp_path / "groups.json").write_text(json.dumps([["old", 1, True]]))
+    (tmp_path / "groups.json").write_text(json.dumps([["old", 1, True]]), encoding="utf-8")
     refused = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "the column age held numbers in the fit; got old" in refused.stderr
 

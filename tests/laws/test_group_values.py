@@ -62,7 +62,7 @@ def _of_files(folder, values, table):
     frame.to_csv(folder / "t.csv", index=False)
     parquet.write_table(table, folder / "t.parquet")
     lines = [json.dumps({"p": 0.5, "g": value}, default=str) for value in values]
-    (folder / "t.jsonl").write_text("\n".join(lines))
+    (folder / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
     read = {end: partial(_read, folder / f"t.{end}") for end in ("csv", "parquet", "jsonl")}
     engines = ("polars", "duckdb", "pyarrow")
     return read | {f"{engine} of a file": partial(_slices, str(folder / "t.parquet"), engine) for engine in engines}
