@@ -19,7 +19,7 @@ ORDER = (
     "_exports", "_version", "errors", "_kernels", "arrays", "labels", "levels", "groups", "rows", "predictions", "forecasts", "_support",
     "contracts", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "wrap", "metrics", "select",
     "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "adapters",
-    "datasets", "testing", "cli",
+    "datasets", "testing", "cli", "__main__",
 )  # fmt: skip
 
 #: Never see each other, whatever the order says.

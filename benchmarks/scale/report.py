@@ -95,7 +95,7 @@ def reported(folder, engine):
 def commanded(folder, engine):
     """The command on one file of risks and outcomes, which ``risks`` has written."""
     file = folder / "risks" / "risks.parquet"
-    return lambda: subprocess.run([sys.executable, "-m", "calibrant.cli.main", "evaluate", file], check=True, capture_output=True)
+    return lambda: subprocess.run([sys.executable, "-m", "calibrant", "evaluate", file], check=True, capture_output=True)
 
 
 def risks(folder):

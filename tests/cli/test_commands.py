@@ -106,7 +106,9 @@ def test_logits_become_probabilities(run, predictions, tmp_path):
 def test_report(run, npz, tmp_path):
     output = run("report", npz, "-o", "r.html").output
     page = (tmp_path / "r.html").read_text("utf-8")
-    assert output.splitlines()[0] in page
+    *cautions, verdict, _ = output.splitlines()
+    assert verdict in page
+    assert cautions and all(caution.startswith("! ") and caution[2:] in page for caution in cautions)
     assert "out-of-fold" in page
     assert "<title>f.npz</title>" in page
 

@@ -66,7 +66,7 @@ def python(site, tmp_path):
 
 
 def test_its_methods_are_listed(python):
-    found = json.loads(python("-m", "calibrant.cli.main", "methods", "--json").stdout)
+    found = json.loads(python("-m", "calibrant", "methods", "--json").stdout)
     named = {task: {row["name"] for row in kinds["calibrators"]} for task, kinds in found.items()}
     assert {"half_calibrated:halfway", "half_calibrated:flat", "temperature"} <= named["classification"]
     assert {"half_calibrated:wider", "std"} <= named["regression"]
@@ -75,8 +75,8 @@ def test_its_methods_are_listed(python):
 def test_it_is_fitted_by_name_saved_and_applied(python, tmp_path):
     P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
     np.savez(tmp_path / "p.npz", probabilities=P, labels=P.argmax(axis=1))
-    python("-m", "calibrant.cli.main", "fit", "p.npz", "--method", "half_calibrated:halfway", "-o", "m.calibrant")
-    python("-m", "calibrant.cli.main", "apply", "m.calibrant", "p.npz", "-o", "q.npz")
+    python("-m", "calibrant", "fit", "p.npz", "--method", "half_calibrated:halfway", "-o", "m.calibrant")
+    python("-m", "calibrant", "apply", "m.calibrant", "p.npz", "-o", "q.npz")
     rate = np.bincount(P.argmax(axis=1), minlength=3) / 60
     with np.load(tmp_path / "q.npz") as found:
         assert np.allclose(found["probabilities"], 0.5 * P + 0.5 * rate)
@@ -87,7 +87,7 @@ def test_it_is_fitted_by_name_saved_and_applied(python, tmp_path):
 
 def test_one_that_cannot_be_imported_is_one_sentence_and_the_command_goes_on(site, python):
     (site / "half_calibrated.py").write_text("import a_library_that_is_missing", encoding="utf-8")
-    done = python("-m", "calibrant.cli.main", "methods", "--json")
+    done = python("-m", "calibrant", "methods", "--json")
     assert "temperature" in done.stdout
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stderr.startswith("Warning: the extension 'half_calibrated' of the package 'half-calibrated' is left out")

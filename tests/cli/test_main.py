@@ -31,6 +31,6 @@ def test_without_its_libraries_it_says_how_to_get_them():
 
 
 def test_runs_as_a_module():
-    result = python("-m", "calibrant.cli.main", "--version")
+    result = python("-m", "calibrant", "--version")
     assert result.returncode == 0
     assert calibrant.__version__ in result.stdout

@@ -28,7 +28,3 @@ def main(arguments: Any = None) -> None:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

@@ -72,7 +72,8 @@ def report(
         found = _reported(file, test, columns, method, loaded, target, time, groups, features, cluster, title, bins)
     found.save(output, overwrite=force)
     summary = found.to_dict()
-    say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else f"{summary['verdict']['sentence']}\n{output}")
+    told = [*(f"! {caution}" for caution in summary["cautions"]), summary["verdict"]["sentence"], str(output)]
+    say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else "\n".join(told))
     reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
     if reasons:
         say(f"Failed: {'; '.join(reasons)}", err=True)
