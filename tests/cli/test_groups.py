@@ -87,7 +87,7 @@ def test_a_missing_column_is_an_error_in_one_sentence(tables, tmp_path):
     model, short, out = tmp_path / "m.calibrant", tmp_path / "short.csv", tmp_path / "o.csv"
     assert _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
     second.drop(columns="place").to_csv(short, index=False)
-    for command in (("apply", model, short, "-o", out), ("report", short, "--calibrator", model, "-o", out)):
+    for command in (("apply", model, short, "-o", out), ("report", short, "--calibrator", model, "-o", tmp_path / "r.html")):
         result = _run(*command)
         assert result.exit_code == 1
         assert result.output.count("\n") == 1
