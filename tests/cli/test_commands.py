@@ -108,7 +108,8 @@ def test_report(run, npz, tmp_path):
     page = (tmp_path / "r.html").read_text("utf-8")
     *cautions, verdict, _ = output.splitlines()
     assert verdict in page
-    assert cautions and all(caution.startswith("! ") and caution[2:] in page for caution in cautions)
+    assert cautions
+    assert all(caution.startswith("! ") and caution[2:] in page for caution in cautions)
     assert "out-of-fold" in page
     assert "<title>f.npz</title>" in page
 
