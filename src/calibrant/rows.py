@@ -5,26 +5,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant.errors import InputError
-
-__all__ = ["n_rows", "require_same_rows", "take_optional", "take_rows"]
+__all__ = ["n_rows", "take_optional", "take_rows"]
 
 
 def n_rows(X: Any) -> int:
     """Number of rows of an array, sparse matrix, data frame or list."""
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
-
-
-def require_same_rows(**values: Any) -> None:
-    """InputError where two pandas objects name the same rows in different orders: rows are read by place, never joined by name."""
-    first, *others = [(name, value.index) for name, value in values.items() if hasattr(value, "iloc")] or [("", None)]
-    for name, index in others:
-        same_size = len(index) == len(first[1]) and not index.equals(first[1])
-        if same_size and index.is_unique and first[1].is_unique and bool(index.isin(first[1]).all()):
-            raise InputError(
-                f"{name} must have its rows in the order of {first[0]}, for rows are read by place; its index has the same labels in "
-                f"another order; pass {name}.loc[{first[0]}.index], or {name}.to_numpy() if the places are right."
-            )
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:

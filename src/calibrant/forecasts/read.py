@@ -16,7 +16,7 @@ from calibrant.forecasts.frozen import FrozenForecast
 from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
 from calibrant.forecasts.parts import gather
 from calibrant.groups import groups_given
-from calibrant.rows import require_same_rows, take_rows
+from calibrant.rows import take_rows
 
 __all__ = ["ForecastRecord", "as_forecast", "is_forecast", "read_forecast"]
 
@@ -226,7 +226,6 @@ def read_forecast(
     [1.0, -2.0]
     """
     means = forecast[0] if isinstance(forecast, tuple) and forecast else forecast
-    require_same_rows(mean=means, std=std, y=y, sample_weight=sample_weight, groups=groups, X=X)
     if y is not None:
         require_same_order(y, "y", means, "the forecast")
     names = text_names(means, "the forecast") or text_names(y, "y")

@@ -17,7 +17,6 @@ from calibrant.labels import class_array, encode_labels, is_indicator, label_key
 from calibrant.predictions.given import Inputs
 from calibrant.predictions.record import Predictions
 from calibrant.predictions.values import check_values as refuse_values
-from calibrant.rows import require_same_rows
 
 __all__ = ["read", "reference_pair"]
 
@@ -68,7 +67,6 @@ def read(
         raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
     if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
         raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
-    require_same_rows(P=P, y=y, sample_weight=sample_weight, X=X, groups=groups)
     names, values = column_names(P), to_array(P, "P")
     epsilon = resolution(P, values)
     values = values.astype(np.float64) if values.dtype == np.float16 else values
