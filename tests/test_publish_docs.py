@@ -52,7 +52,10 @@ def test_an_address_without_a_version_is_refused(html, tmp_path, address):
 
 
 def test_the_workflow_builds_for_the_address_it_publishes_to():
-    text = (Path(__file__).resolve().parent.parent / ".github" / "workflows" / "docs.yml").read_text(encoding="utf-8")
+    workflow = Path(__file__).resolve().parent.parent / ".github" / "workflows" / "docs.yml"
+    if not workflow.exists():
+        pytest.skip("a source distribution has no workflows")
+    text = workflow.read_text(encoding="utf-8")
     steps = (
         'outputs: {url: "${{ steps.place.outputs.url }}"}', "make docs", 'CALIBRANT_DOCS_URL: "${{ steps.place.outputs.url }}"',
         'CALIBRANT_DOCS_URL: "${{ needs.build.outputs.url }}"', 'publish_docs.py docs/_build/html site "$CALIBRANT_DOCS_URL"',

@@ -36,7 +36,7 @@ def compute(node, operands, row):
     if op in ("input", "constant"):
         return node.get("values", row)
     if op == "matrix":
-        return [b + sum(a * t for a, t in zip(line, x, strict=True)) for line, b in zip(node["matrix"], node["shift"], strict=True)]
+        return [b + sum(a * t for a, t in zip(weights, x, strict=True)) for weights, b in zip(node["matrix"], node["shift"], strict=True)]
     if op == "clip":
         high = math.inf if node["high"] is None else node["high"]
         return [min(max(t, node["low"]), high) for t in x]
