@@ -15,7 +15,7 @@ NOON = "2026-03-01T12:00:00"
 @pytest.mark.parametrize(
     ("value", "level"),
     [
-        (None, None), (float("nan"), None), (pd.NA, None), (pd.NaT, None), (np.datetime64("NaT"), None), (np.timedelta64("NaT"), None),
+        (None, None), (float("nan"), None), (pd.NA, None), (pd.NaT, None), (np.datetime64("NaT"), None), (np.timedelta64("NaT", "s"), None),
         (Decimal("NaN"), None), ("", None), ("   ", None),
         ("nan", "nan"), ("None", "None"), (" a ", " a "), ("\t", "\t"), (np.str_("a"), "a"), (b"", b""),
         (2.0, 2), (-0.0, 0), (np.float32(0.5), 0.5), (Decimal("2.50"), 2.5), (np.int8(3), 3), (True, True), (float("inf"), float("inf")),

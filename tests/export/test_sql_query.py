@@ -121,4 +121,5 @@ def test_values_of_groups_are_read_as_python_reads_them(kind, missing):
     connection.execute("CREATE TABLE log (id, g)")
     connection.executemany("INSERT INTO log VALUES (?, ?)", [*enumerate(values), (99, "")])
     found = connection.execute(sqlglot.transpile(asked, read="postgres", write="sqlite")[0]).fetchall()
+    connection.close()
     assert [place for (place,) in found] == [*wanted, described["missing"]]
