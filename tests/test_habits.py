@@ -86,6 +86,7 @@ BY_NAME = {
     "_exports.py": "faces import a name when it is first asked for",
     "_support/extras.py": "libraries of others that may be missing",
     "_support/registry.py": "the class of a saved file, by the one table of names",
+    "cli/group.py": "one module a command, by the one table of commands, none loaded before it is run",
     "frames/engines/choosing.py": "one module an engine, none loaded before it is needed",
     "testing/containers.py": "libraries of others that may be missing",
 }

@@ -19,6 +19,7 @@ MIRRORED = (
     "select",
     "signals",
     "wrap",
+    "pools",
     "folds",
     "models",
     "decisions",

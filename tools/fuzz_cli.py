@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from click import Option
+from click import Context, Option
 from click.testing import CliRunner
 
 import calibrant
@@ -33,7 +33,7 @@ from calibrant.cli.group import BUG, group
 
 __all__ = ["COMMANDS", "fuzz"]
 
-COMMANDS = ("evaluate", "tables", "fit", "apply", "report", "compare", "monitor")
+COMMANDS = ("evaluate", "tables", "fit", "apply", "report", "compare", "monitor", "audit", "decide")
 CODES = {0, 1, 2, 3}
 ODD_NAMES = [
     "[red]", "[/x]", "\x1b[31mred", "a\\", ":smile:", "confidence", "low_0.9", "", "p_a", "ü", "x y", "\u202ex", "p_*", "file", "n" * 300,
@@ -119,13 +119,13 @@ def _mutated(rng, table):
     return pairs
 
 
-def _written(rng, pairs, kind, encoding):
-    """The bytes of a file that holds the columns, as far as its kind can."""
+def _written(rng, pairs, kind, encoding, mark=","):
+    """The bytes of a file that holds the columns, as far as its kind can; ``mark`` parts the values of a CSV file."""
     if kind == "csv":
         out = io.StringIO(newline="")
-        writer = csv.writer(out)
+        writer = csv.writer(out, delimiter=mark)
         writer.writerow([name for name, _ in pairs])
-        writer.writerows([["" if v is None else v for v in row] for row in zip(*(values for _, values in pairs), strict=True)])
+        writer.writerows([[_cell(v, mark) for v in row] for row in zip(*(values for _, values in pairs), strict=True)])
         return out.getvalue().encode(encoding, "replace")
     if kind == "jsonl":
         rows = zip(*(values for _, values in pairs), strict=True)
@@ -157,6 +157,13 @@ def _written(rng, pairs, kind, encoding):
         out, **{name.replace("/", "_").replace("file", "f"): a for name, a in arrays.items()}
     )
     return out.getvalue()
+
+
+def _cell(value, mark):
+    """A value as CSV has it: with a decimal comma where commas do not part the values."""
+    if value is None:
+        return ""
+    return repr(value).replace(".", ",") if mark != "," and isinstance(value, float) else value
 
 
 def _one_kind(values):
@@ -195,12 +202,15 @@ class Case:
         mutated, damaged, bad_options = rng.random() < 0.4, rng.random() < 0.2, rng.random() < 0.2
         self.kind = rng.choice(["csv", "csv", "npz", "parquet", "npy", "jsonl", "jsonl"])
         encoding = rng.choice(ENCODINGS)
-        data = _written(rng, _mutated(rng, self.table) if mutated else list(self.table.items()), self.kind, encoding)
+        mark = rng.choice([",", ",", ";", "\t"])
+        data = _written(rng, _mutated(rng, self.table) if mutated else list(self.table.items()), self.kind, encoding, mark)
         self.path = folder / os.fsdecode(rng.choice(FILE_NAMES) + b"." + self.kind.encode())
         data = _damaged(rng, data) if damaged else data
         if rng.random() < 0.15 and self.kind in ("csv", "jsonl"):
             data, self.path = gzip.compress(data, mtime=0), self.path.with_name(self.path.name + ".gz")
         self.path.write_bytes(data)
+        if not mutated and not damaged and rng.random() < 0.2 and self.kind in ("csv", "jsonl", "parquet"):
+            self._parted(encoding, mark)
         self.input = data if rng.random() < 0.15 else None
         self.output, free = self._output()
         sound = not (mutated or damaged or bad_options) and free and (self.kind not in ("csv", "jsonl") or encoding in SOUND_ENCODINGS)
@@ -208,9 +218,20 @@ class Case:
         # No engine reads Parquet from a name that is no text.
         fits = fits and not (self.command == "tables" and self.kind == "parquet" and b"\xe9" in os.fsencode(self.path.name))
         fits = fits and (self.plain or (self.command == "evaluate" and self.kind != "npz"))
-        self.sound = sound and fits and not (self.command == "monitor" and (self.task == "forecasts" or self.kind == "parquet"))
+        # Texts are no times in Parquet, and of so few rows nothing is certified but sets.
+        fits = fits and not (self.command == "monitor" and self.kind == "parquet")
+        self.sound = sound and fits and not (self.command == "decide" and self.task == "forecasts")
         self.sound = self.sound and not (self.input is not None and self.kind in ("npz", "npy"))
         self.arguments = [*self._arguments(), *self._event()] + (self._odd_options() if bad_options else [])
+
+    def _parted(self, encoding, mark):
+        """The same rows in two files of a folder, named by the folder or by a pattern."""
+        place, n = self.folder / "parts", len(next(iter(self.table.values())))
+        place.mkdir()
+        for i, rows in enumerate((slice(n // 2), slice(n // 2, n))):
+            pairs = [(name, values[rows]) for name, values in self.table.items()]
+            (place / f"{i}.{self.kind}").write_bytes(_written(self.rng, pairs, self.kind, encoding, mark))
+        self.path = self.rng.choice([place, place / f"*.{self.kind}"])
 
     def _compared(self):
         """A second column of risks, and a second file of the same rows."""
@@ -221,9 +242,12 @@ class Case:
 
     def _output(self):
         """(a path to write to, whether it may be written)."""
-        suffix = {"fit": ".calibrant", "apply": f".{self.kind}", "report": self.rng.choice([".json", ".json", ".md"])}.get(
-            self.command, ".json"
-        )
+        suffix = {
+            "fit": ".calibrant",
+            "decide": ".calibrant",
+            "apply": f".{self.kind}",
+            "report": self.rng.choice([".json", ".json", ".md"]),
+        }.get(self.command, ".json")
         path = self.folder / f"out{suffix}"
         state = self.rng.choice([*["free"] * 12, "there", "there", "folder", "dangling", "pipe", "no folder", "input"])
         if state == "there":
@@ -245,6 +269,8 @@ class Case:
             return []
         if self.task == "risks":
             return rng.choice([["--risk", "risk"], []]) + (["--positive", "bad"] if "bad" in labels else [])
+        if self.command == "decide":
+            return []
         return rng.choice(
             [["--positive", "b"], ["--positive", "a"], ["--target", "answer"] if self.command != "fit" else []] * 2 + [["--target", "b"]]
         )
@@ -254,7 +280,8 @@ class Case:
         method = rng.choice(METHODS[self.task])
         force = ["--force"] if rng.random() < 0.3 else []
         if self.command == "evaluate":
-            return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method]])]
+            gate = ["--fail-if", "nll>-99" if self.task == "forecasts" else "log_loss<2"]
+            return ["evaluate", path, *rng.choice([[], ["--json"], ["--json"], ["--method", method], gate, ["--skip-missing"]])]
         if self.command == "compare":
             columns = ["--risk", "risk", "--risk", "other"] if self.task == "risks" else [str(self.second)]
             return ["compare", path, *columns, *rng.choice([[], ["--json"], ["--cluster", "when"], ["--correction", "none"]])]
@@ -269,6 +296,12 @@ class Case:
                 *engine,
                 *rng.choice([[], ["--json"], ["-o", str(self.output), *force]]),
             ]
+        if self.command == "audit":
+            return ["audit", path, "--groups", "note", *rng.choice([[], ["--json"], ["--all"], ["--fail-if", "groups_off>0"]])]
+        if self.command == "decide":
+            asked = rng.choice([["--max-error", "0.9", "--certainty", "0.1"], ["--sets", "--level", "0.5"], ["--sets", "--level", "0.5"]])
+            self.sound = self.sound and "--sets" in asked and "weight" not in self.table
+            return ["decide", path, *asked, "-o", str(self.output), *force]
         if self.command == "monitor":
             return ["monitor", path, "--time", "when", *rng.choice([[], ["--by", "note"], ["--json"], ["-o", str(self.output), *force]])]
         if self.command == "apply":
@@ -286,12 +319,12 @@ class Case:
                 self.sound = False
             return ["apply", str(calibrator), path, "-o", str(self.output), *force]
         options = ["--method", method, "-o", str(self.output), *force]
-        more = rng.choice([[], [], ["--by", "note"], ["--fail-if", "nll>-99" if self.task == "forecasts" else "accuracy<2"]])
+        more = rng.choice([[], [], ["--groups", "note"], ["--fail-if", "nll>-99" if self.task == "forecasts" else "accuracy<2"]])
         return [self.command, path, *options, *(more if self.command == "report" else [])]
 
     def _odd_options(self):
         rng, kind = self.rng, {"tables": "evaluate"}.get(self.command, self.command)
-        known = [option.opts[-1] for option in group.commands[kind].params if isinstance(option, Option)]
+        known = [option.opts[-1] for option in group.get_command(Context(group), kind).params if isinstance(option, Option)]
         option = rng.choice([*known, *known, *known, "--\x1b[31m", "--nothing"])
         values = [
             *ODD_NAMES,
@@ -358,7 +391,7 @@ class Case:
         """Names of the files that the options allow to be written: the last output, or what a link there points at."""
         given = [value for flag, value in pairwise(self.arguments) if flag in ("-o", "--output", "--resume")]
         given += [a.partition("=")[2] for a in self.arguments if a.startswith(("--output=", "--resume="))]
-        given = {Path(value).name for value in given or ["report.html", "model.calibrant"]}
+        given = {Path(value).name for value in given or ["report.html", "model.calibrant", "rule.calibrant"]}
         free = {name for name in given if name not in before or "--force" in self.arguments}
         return free | ({"nowhere"} if self.output.name in free and self.output.is_symlink() else set())
 

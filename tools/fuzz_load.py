@@ -2,7 +2,8 @@
 
     python tools/fuzz_load.py [CASES] [SEED]
 
-Each case must load to an object that predicts the same bits, or be refused with SavedFileError. It prints one line a mutation and a total
+Each case must load to an object that predicts the same bits, or be refused with SavedFileError. A forged file, whose values are others and
+whose digest is gone, may answer otherwise, or ask for other rows in a clear error. It prints one line a mutation and a total
 of cases, loaded, refused, wrong (loads and predicts otherwise) and obscure (any other error, at load or at predict), then the slowest case
 and the peak of memory; it exits with 1 when a case is wrong or obscure.
 """
@@ -21,10 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant import testing
-from calibrant.errors import SavedFileError
+from calibrant.errors import InputError, SavedFileError
 from calibrant.testing import runs
 from calibrant.testing.data import problems
 
@@ -48,6 +50,8 @@ def _fitted():
         data = runs.ordinary(each)[0]
         yield runs.fitted(each, data), lambda o, data=data: runs.predicted(o, data)
     data = problems()[0]
+    for sets in (calibrant.ConformalSets(), calibrant.ConformalSets("aps", by="class")):
+        yield sets.fit(data.P, data.y), lambda o, data=data: o.predict_set(data.P_test)
     monitor = calibrant.CalibrationMonitor().update(data.P, data.y)
     yield monitor, lambda o: np.array([o.evidence_, o.p_value_, *o.curve(level=None).ece])
 
@@ -123,6 +127,15 @@ def _manifest(rng, content, other):
     return _zipped(parts | {"manifest.json": json.dumps(manifest).encode()})
 
 
+def _forged(rng, content, other):
+    """A value of the object is another, or missing, in a file without a digest, as the first files were."""
+    parts = _parts(content)
+    manifest = json.loads(parts["manifest.json"])
+    del manifest["digest"]
+    _edit(rng, manifest["object"])
+    return _zipped(parts | {"manifest.json": json.dumps(manifest).encode()})
+
+
 def _edit(rng, manifest):
     places = list(_places(manifest))
     node, key = rng.choice(places)
@@ -147,6 +160,7 @@ def _two(rng, content, other):
 MUTATIONS = {
     "bytes flipped": _flips, "truncated": _truncation, "bytes spliced": _spliced_bytes, "zip headers": _header,
     "parts spliced": _spliced_parts, "arrays": _array, "manifest": _manifest, "two at once": _two,
+    "forged": _forged,
 }  # fmt: skip
 
 
@@ -160,7 +174,7 @@ def fuzz(files: list, cases: int, seed: int, folder: Path) -> tuple[dict[str, Co
         path = folder / f"case{i}.calibrant"
         path.write_bytes(MUTATIONS[mutation](rng, content, rng.choice(files)[1]))
         start = time.process_time()
-        outcome, why = _outcome(path, use, expected)
+        outcome, why = _outcome(path, use, None if mutation == "forged" else expected)
         slowest = max(slowest, time.process_time() - start)
         counts[mutation][outcome] += 1
         path.unlink()
@@ -177,9 +191,12 @@ def _outcome(path, use, expected):
     except BaseException as error:
         return "obscure", f"load raises {type(error).__name__}: {error}"
     try:
-        same = np.array_equal(use(again), expected, equal_nan=True)
+        found = use(again)
+        repr(again)
     except Exception as error:
-        return "obscure", f"use raises {type(error).__name__}: {error}"
+        clear = expected is None and isinstance(error, InputError | NotFittedError)
+        return "refused" if clear else "obscure", f"use raises {type(error).__name__}: {error}"
+    same = expected is None or np.array_equal(found, expected, equal_nan=True)
     return ("loaded", "") if same else ("wrong", "it predicts otherwise")
 
 

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["checkout", "lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task"]
+__all__ = ["checkout", "lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task", "statements"]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The classes of one task: an ``isinstance`` of one of them asks which task it is, as ``.task`` does.
@@ -94,20 +94,31 @@ def sites_that_ask_for_the_task(tree: ast.Module) -> int:
     return count
 
 
+def statements(tree: ast.Module) -> int:
+    """Count the statements of a file; an expression that is a string alone, as a docstring, is none."""
+    texts = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    )
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) - sum(1 for _ in texts)
+
+
 def measure(root: Path, *, quick: bool = False) -> dict[str, object]:
     """Everything about the checkout at ``root``, by name."""
     package = root / "src" / "calibrant"
-    kinds, sizes, functions, by_folder, asked = Counter(), [], [], Counter(), 0
+    kinds, sizes, functions, by_folder, asked, count = Counter(), [], [], Counter(), 0, 0
     for path, text, tree in _trees(package):
         found = lines_by_kind(text, tree)
         kinds += found
         sizes.append(text.count("\n"))
         by_folder[path.parts[0]] += len(reaches(tree))
         asked += sites_that_ask_for_the_task(tree)
+        count += statements(tree)
         functions += [_length(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     out: dict[str, object] = {
         "lines of src (wc)": sum(sizes), **{f"  {kind}": kinds[kind] for kind in ("code", "docstring", "comment", "blank")},
-        "files": len(sizes), "median file": statistics.median(sizes), "longest file": max(sizes),
+        "statements": count, "files": len(sizes), "median file": statistics.median(sizes), "longest file": max(sizes),
         "function p95": statistics.quantiles(functions, n=20)[-1], "reaches for another's underscore": sum(by_folder.values()),
         **{f"  {folder}": n for folder, n in by_folder.most_common() if n}, "sites that ask for the task": asked,
     }  # fmt: skip

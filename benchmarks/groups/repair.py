@@ -1,6 +1,6 @@
 """What repair by group gains: made cells and curves whose truth is known, and four real sets, beside ``mcgrad`` where it is installed.
 
-``python -m benchmarks.groups [--seeds 5] [--data FOLDER] [--only made|real|other]``. The made cells are 8 x 5 x 4 x 2 = 320, of shift
+``python -m benchmarks.groups [--seeds 5] [--data FOLDER] [--only made|real|other|halves]``. The cells are 8 x 5 x 4 x 2 = 320, of shift
 N(0, 0.6^2) in log-odds each ("apart": nothing but the whole crossing says it) or of columns, a pair and cells ("nested"); "smooth" are ten
 features whose error is a sum of smooth functions of one, two or three of them. Shares are of the log loss that the true probabilities save
 on 100,000 new rows, with standard errors over the seeds. Real sets are split in halves at random: fitted on one, judged on the other.
@@ -13,7 +13,7 @@ import numpy as np
 
 import calibrant as cb
 
-__all__ = ["cells", "made", "methods", "other", "real", "smooth"]
+__all__ = ["cells", "losses_of", "made", "methods", "other", "read_set", "real", "smooth"]
 
 DIMS = (8, 5, 4, 2)
 ROWS = (20_000, 100_000)
@@ -24,6 +24,7 @@ SETS = (
     ("bank", "p_logreg", "label", ("g_age", "g_marital", "g_job", "g_education", "g_month", "g_poutcome")),
     ("bank", "p_hgb", "label", ("g_age", "g_marital", "g_job", "g_education", "g_month", "g_poutcome")),
     ("compas", "decile_score", "label", ("race", "sex", "age_cat", "charge_degree")),
+    ("compas", "v_decile_score", "label_violent", ("race", "sex", "age_cat", "charge_degree")),
     ("law_school", "p_logreg", "label", ("g_race", "g_sex", "g_fulltime", "g_tier", "g_fam_inc")),
     ("law_school", "p_hgb", "label", ("g_race", "g_sex", "g_fulltime", "g_tier", "g_fam_inc")),
 )
@@ -61,7 +62,8 @@ MADE = {
 }
 
 
-def _losses(q, y):
+def losses_of(q, y):
+    """(n,) log loss of each row."""
     q = np.clip(q, 1e-12, 1.0 - 1e-12)
     return -np.log(np.where(y == 1, q, 1.0 - q))
 
@@ -124,14 +126,14 @@ def made(compared, seeds):
             for seed in range(seeds):
                 p, y, groups, truth = draw(n + 100_000, seed)
                 parts = p[:n], y[:n], groups[:n], p[n:], groups[n:]
-                base, best = (_losses(q, y[n:]).mean() for q in (_base(*parts), truth[n:]))
+                base, best = (losses_of(q, y[n:]).mean() for q in (_base(*parts), truth[n:]))
                 for name, method in compared.items():
                     start = time.process_time()
                     q = method(*parts)
                     if q is None:
                         continue
                     seconds[name].append(time.process_time() - start)
-                    shares[name].append((base - _losses(q, y[n:]).mean()) / (base - best))
+                    shares[name].append((base - losses_of(q, y[n:]).mean()) / (base - best))
             for name, found in ((name, found) for name, found in shares.items() if found):
                 error = np.std(found, ddof=1) / len(found) ** 0.5 if seeds > 1 else np.nan
                 print(f"{case:7s} {n:7,d}  {name:16s} {np.mean(found):6.1%} ({error:.1%})  {np.mean(seconds[name]):6.2f} s", flush=True)
@@ -186,18 +188,18 @@ def _forecasts(n, rng):
     return [-forecast.log_density(y[n:]).mean() for forecast in (base, ours, truth)]
 
 
+def read_set(folder, name, said, label, columns):
+    """(risks, outcomes, columns of groups) of a real set."""
+    held = np.load(Path(folder) / "stage2" / f"groups_{name}.npz")
+    p, y = held[said].astype(np.float64), held[label].astype(int)
+    return p / 11.0 if said.endswith("decile_score") else p, y, np.column_stack([held[c].astype(str) for c in columns])
+
+
 def real(compared, folder, seeds):
     """Print log loss and multicalibration error on the real sets, means over random halves."""
     print("\nset, predictions, method: log loss, worst group or pair in standard errors, CPU seconds")
     for name, said, label, columns in SETS:
-        file = Path(folder) / "stage2" / f"groups_{name}.npz"
-        if not file.exists():
-            print(f"{file} is not there: left out")
-            continue
-        held = np.load(file)
-        p, y = held[said].astype(np.float64), held[label].astype(int)
-        p = p / 11.0 if said == "decile_score" else p
-        groups = np.column_stack([held[c].astype(str) for c in columns])
+        p, y, groups = read_set(folder, name, said, label, columns)
         rows = {m: [] for m in ("base", *compared)}
         for seed in range(seeds):
             order = np.random.default_rng(seed).permutation(len(y))
@@ -206,7 +208,7 @@ def real(compared, folder, seeds):
                 start = time.process_time()
                 q = method(p[a], y[a], groups[a], p[b], groups[b])
                 spent = time.process_time() - start
-                rows[m].append((_losses(q, y[b]).mean(), multicalibration_error(q, y[b], groups[b]), spent))
+                rows[m].append((losses_of(q, y[b]).mean(), multicalibration_error(q, y[b], groups[b]), spent))
         for m, found in rows.items():
             loss, worst, spent = np.mean(found, axis=0)
             gain = np.array(rows["base"])[:, 0] - np.array(found)[:, 0]

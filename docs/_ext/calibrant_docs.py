@@ -32,7 +32,7 @@ GROUPS = {
     "Signals": ("signals",),
     "Indexes and reductions of training points": ("neighbors",),
     "Regression": ("regression", "forecasts"),
-    "Wrappers": ("wrap", "folds", "models"),
+    "Wrappers": ("pools", "wrap", "folds", "models"),
     "Selection": ("select",),
     "Decisions": ("decisions",),
     "Tables of any size": ("frames",),

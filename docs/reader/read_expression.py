@@ -11,21 +11,13 @@ from bisect import bisect_left, bisect_right
 
 def run(exported, row):
     """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits (of a map: [score]; of error bars:
-    [mean, std]), behind them the positions of its groups."""
+    [mean, std]), behind them the positions of its groups (read_levels.py)."""
     if (exported["format"], exported["schema"]) != ("calibrant expression", 1):
         raise ValueError("not an expression of schema 1")
     values = []
     for node in exported["nodes"]:
         values.append(compute(node, [values[j] for j in node["of"]], row))
     return values[-1]
-
-
-def position(column, value):
-    """Of a value among the levels of one of "groups": what follows the predictions in a row; -1 where it is not known."""
-    if value is None or value != value or (isinstance(value, str) and not value.strip(" ")):
-        return column["missing"]
-    levels = column.get("levels", [])
-    return bisect_left(column["edges"], value) if "edges" in column else levels.index(value) if value in levels else -1
 
 
 def compute(node, operands, row):

@@ -44,6 +44,7 @@ from calibrant.models.cross_fitting import cross_fitted as cross_fitted
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.monitoring.slices import worst_slices as worst_slices
+from calibrant.pools.likelihood_pool import LikelihoodPool as LikelihoodPool
 from calibrant.regression import *
 from calibrant.reporting.report import Report as Report
 from calibrant.reporting.report import report as report

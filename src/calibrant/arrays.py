@@ -12,8 +12,8 @@ __all__ = [
     "weights",
 ]  # fmt: skip
 
-#: Machine epsilon of the floats that NumPy does not know.
-BFLOAT16_EPSILON = 2.0**-7
+#: Machine epsilon of the floats that NumPy does not know, and of float32: probabilities often pass through it before they come as float64.
+BFLOAT16_EPSILON, FLOAT32_EPSILON = 2.0**-7, 2.0**-23
 #: Weights that add up to less than the first or more than the second count no rows, and leave no digits for what is computed of them.
 SMALLEST_TOTAL, LARGEST_TOTAL = 1e-30, 1e12
 #: A weight below this share of the total is lost in the rounding of any sum: it counts as 0.
@@ -74,8 +74,11 @@ def _is_bfloat16(values):
 
 
 def resolution(given: Any, values: np.ndarray) -> float:
-    """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far may each have been rounded."""
-    return BFLOAT16_EPSILON if _is_bfloat16(given) else float(np.finfo(values.dtype).eps)
+    """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far may each have been rounded.
+
+    It is at least that of float32, so that numbers in float32 and the same numbers in float64 fall in the same bins.
+    """
+    return BFLOAT16_EPSILON if _is_bfloat16(given) else max(FLOAT32_EPSILON, float(np.finfo(values.dtype).eps))
 
 
 def _first_odd(array):

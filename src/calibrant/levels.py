@@ -11,7 +11,7 @@ import numpy as np
 
 from calibrant.labels import is_missing, label_key
 
-__all__ = ["MOST_VALUES", "NUMBER", "level_of", "levels_of", "numbers_of", "numbers_said", "numbers_to_cut", "positions"]
+__all__ = ["MOST_VALUES", "NUMBER", "level_of", "levels_of", "numbers_of", "numbers_said", "numbers_to_cut", "positions", "said_of"]
 
 #: Whole numbers of more different values than this are cut at quantiles, as numbers that are not whole always are.
 MOST_VALUES = 20
@@ -71,7 +71,7 @@ def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
     >>> positions([1, "1", None], [1.0, "1", ""]), positions(["2", True], [2, "2.0", "TRUE", "007"])
     ([0, 1, 2], [0, 0, 1, -1])
     """
-    readings = (label_key, level_of, _said)
+    readings = (label_key, level_of, said_of)
     # Of levels that read alike the first counts.
     tables = [{reading(level): k for k, level in reversed(list(enumerate(known)))} for reading in readings]
     each = list(zip(readings, tables, strict=True))
@@ -93,7 +93,7 @@ def numbers_of(column: np.ndarray) -> np.ndarray | None:
 
 def numbers_said(column: np.ndarray) -> np.ndarray | None:
     """``numbers_of`` a column that may hold numbers as texts, as files do."""
-    said = [_said(value) for value in column.tolist()]
+    said = [said_of(value) for value in column.tolist()]
     return numbers_of(np.fromiter(said, dtype=object, count=len(said)))
 
 
@@ -145,10 +145,16 @@ def _text_level(text):
     return day if clock == "00:00:00" else f"{day}T{clock}"
 
 
-def _said(level):
-    """What a level is by its text: a number or a truth value where it reads as one."""
+def said_of(level: Any) -> Any:
+    """What a level is by its text: a number or a truth value where it reads as one.
+
+    Examples
+    --------
+    >>> said_of(" 2.0 "), said_of("TRUE"), said_of(True), said_of("007")
+    (2, 'true', 'true', '007')
+    """
     if isinstance(level, tuple):
-        return tuple(map(_said, level))
+        return tuple(map(said_of, level))
     level = level_of(level)
     if isinstance(level, bool):
         return str(level).lower()

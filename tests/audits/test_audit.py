@@ -64,7 +64,7 @@ def test_it_finds_the_group_that_is_off_and_says_so_in_one_line(case):
     worst = found.worst
     assert worst.where["sex"] == "f"
     assert "age" in worst.where
-    assert str(found).startswith(f"{len(found.off)} of {len(found.groups)} groups; the worst: sex f × age ")
+    assert str(found).startswith(f"{len(found.off)} of {len(found.groups)} groups are miscalibrated; the worst is sex f × age ")
     assert worst.gap < worst.shrunk < 0.0
     assert worst.low <= -0.16 <= worst.high
     assert found.multicalibration.p_value < 0.01
@@ -195,7 +195,7 @@ def test_forecasts_are_off_in_mean_or_in_spread(null):
 def test_coverage_of_sets_is_an_event():
     held = np.concatenate([np.arange(500) < 450, np.arange(500) < 400]).astype(int)
     found = cb.audit(held, np.full(1000, 0.9), np.repeat(["a", "b"], 500))
-    assert str(found).startswith("1 of 2 groups; the worst: b, says 90 %, is 80 % (n = 500)")
+    assert str(found).startswith("1 of 2 groups is miscalibrated; the worst is b: predicted 90 %, observed 80 % (n = 500)")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_report_shows_the_groups_before_and_after_and_gates_on_them(table, tmp
     asked = "report", path, "--groups", "sex,south", "--method", "isotonic"
     result = _run(*asked, "-o", f"{out}.json", "--fail-if", "group_gap>0.05")
     assert result.exit_code == 3, result.output
-    assert "Largest gap of a group that is off before calibration" in result.output
+    assert "Largest gap of a miscalibrated group before calibration" in result.output
     told = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))["audit"]
     assert "sex f × south yes" in told["before"]["sentence"]
     assert told["after"]["n_groups"] == told["before"]["n_groups"] == 11
@@ -82,3 +82,12 @@ def test_a_report_shows_the_groups_before_and_after_and_gates_on_them(table, tmp
         assert _run(*asked, "-o", f"{out}{suffix}").exit_code == 0
         text = out.with_suffix(suffix).read_text(encoding="utf-8")
         assert told["after"]["sentence"] in text
+
+
+def test_a_folder_is_a_table(table, tmp_path):
+    path, frame = table
+    (tmp_path / "parts").mkdir()
+    for i, rows in enumerate((slice(0, 900), slice(900, None))):
+        frame.iloc[rows].to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    one, other = (json.loads(_run("audit", name, "--groups", "sex,south", "--json").output) for name in (path, tmp_path / "parts"))
+    assert one | {"file": ""} == other | {"file": ""}

@@ -39,7 +39,7 @@ def test_report_counts_clusters(run, visits, tmp_path):
     ("code", "arguments", "said"),
     [(1, ["report", "--cluster", "patient", "--time", "day"], "--time and --cluster exclude each other"),
      (1, ["report", "--cluster", "ward"], "ward"),
-     (2, ["evaluate", "--cluster", "patient", "--by", "day"], "--cluster counts rows in memory")],
+     (2, ["evaluate", "--cluster", "patient", "--by", "day"], "--cluster needs rows")],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_one_sentence(run, visits, tmp_path, code, arguments, said):
     command, *options = arguments

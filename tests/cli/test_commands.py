@@ -7,7 +7,6 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.cli.gate import KEYS, METRICS, Gate
-from calibrant.errors import OldNameWarning
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def npz(predictions, tmp_path):
 
 
 def test_help_shows_examples(run):
-    assert "calibrant report predictions.npz" in run("--help").output
+    assert "calibrant report log.csv" in run("--help").output
     for command in ("demo", "evaluate", "report", "fit", "apply", "monitor"):
         assert "Examples:" in run(command, "--help").output
 
@@ -134,12 +133,6 @@ def test_gates(run, npz, gate, code):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("old", "key"), [("brier", "brier_score"), ("positive_class_ece", "event_ece"), ("spread_of_std", "c_v")])
-def test_an_old_key_in_a_gate_warns_with_the_new_one(old, key):
-    with pytest.warns(OldNameWarning, match=f"--fail-if {old} is called --fail-if {key} since version 0.2"):
-        assert Gate.parse(f"after.{old}>1").metric == key
-
-
 @pytest.mark.parametrize("gate", ["ec>0.02", "ece=0.02", "ece>x", "ece", "__import__>1"])
 def test_unreadable_gates_are_wrong_usage(run, npz, gate):
     assert "a gate reads" in run("report", npz, "--fail-if", gate, code=2).output
@@ -154,7 +147,7 @@ def test_every_key_can_be_asked_for():
     [
         (["report", "--fail-if", "after.Brier score > 0.1"], "the key of Brier score is brier_score"),
         (["report", "--fail-if", "RMSE>2"], "the key of RMSE is rmse"),
-        (["evaluate", "--fail-if", "ece>0.02"], "calibrant report FILE --fail-if 'ece>0.02'"),
+        (["evaluate", "--fail-if", "O/E>2"], "the key of O/E is observed_expected_ratio"),
         (["report", "--calibrator", "isotonic"], "write --method isotonic."),
     ],
     ids=["shown", "shown of forecasts", "evaluate", "method"],
@@ -219,10 +212,3 @@ def test_target_says_what_a_map_is_fitted_to(run, npz, tmp_path):
     assert "one of the classes cat, dog, eel" in run("fit", npz, "--target", "fox", code=2).output
     assert "--method isotonic" in run("fit", npz, "--target", "answer", code=2).output
     assert "ECE" in run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant").output
-
-
-def test_an_old_name_of_a_method_is_told_its_new_one(run, npz, tmp_path):
-    for old, new, cls in (("one-vs-rest", "beta", cb.OneVsRest), ("isotonic-one-vs-rest", "temperature-isotonic", cb.IsotonicOneVsRest)):
-        result = run("fit", npz, "--method", old, "-o", f"{old}.calibrant")
-        assert f"Warning: --method {old} is called {new} now" in result.stderr
-        assert isinstance(cb.load(tmp_path / f"{old}.calibrant"), cls)

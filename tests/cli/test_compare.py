@@ -113,3 +113,28 @@ def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
     assert "--baseline must be one of the names" in run(*two, "--baseline", "c", code=1).stderr
     assert "holds no 'c'" in run(*two, "--cluster", "c", code=1).stderr
     assert "--positive LABEL" in run("compare", "a.csv", "b.csv", "--label", "outcome", code=1).stderr
+
+
+def test_rows_that_lack_something_in_any_table_are_left_out_of_all(run, risks, tmp_path):
+    models, y, _ = risks
+    a, b = (models[name].astype(object) for name in ("a", "b"))
+    a[3], b[7] = "", ""
+    write(tmp_path / "holes.csv", a=a, b=b, label=np.array(["good", "bad"])[y])
+    asked = "--positive", "bad", "--json", "--skip-missing"
+    found = run("compare", "holes.csv", "--risk", "a", "--risk", "b", *asked)
+    assert "2 of 300 rows" in found.stderr
+    left = np.delete(np.arange(300), [3, 7])
+    records = {name: read(models[name][left], y[left]).as_pair("event") for name in ("a", "b")}
+    want = metrics.compare.of(records, [metrics.log_loss, metrics.event_brier_score])
+    assert differences(found) == {(row.metric, row.first, row.second): row.difference for row in want.rows}
+
+
+def test_folders_are_tables(run, risks, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"model_{name}").mkdir()
+        header, *rows = (tmp_path / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+        for i, part in enumerate((rows[:100], rows[100:])):
+            (tmp_path / f"model_{name}" / f"{i}.csv").write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+    asked = "--label", "outcome", "--positive", "bad", "--json"
+    whole, parts = (differences(run("compare", *tables, *asked)) for tables in (("a.csv", "b.csv"), ("model_a", "model_b")))
+    assert list(whole.values()) == list(parts.values())

@@ -24,7 +24,7 @@ def log(tmp_path):
 
 def test_a_rule_is_certified_and_applied(run, log, tmp_path):
     P, y = log
-    said = run("decide", "log.csv", "--risk", "0.1", "--confidence", "0.9", "-o", "rule.calibrant").output
+    said = run("decide", "log.csv", "--max-error", "0.1", "--certainty", "0.9", "-o", "rule.calibrant").output
     expected = cb.SelectiveClassifier(0.1, 0.9).fit(P, y)
     assert str(expected.certificate_) in " ".join(said.split())
     assert "It holds if rows are independent draws" in said
@@ -40,10 +40,10 @@ def test_a_log_of_scores(run, tmp_path):
     right = rng.random(1500) < 1.0 / (1.0 + np.exp(-2.0 - 2.0 * score))
     lines = [json.dumps({"margin": s, "correct": bool(c)}) for s, c in zip(score.tolist(), right, strict=True)]
     (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    run("decide", "log.jsonl", "--score", "margin", "--label", "correct")
+    run("decide", "log.jsonl", "--confidence", "margin", "--inputs", "score", "--label", "correct")
     rule = cb.load(tmp_path / "rule.calibrant")
     assert rule.threshold_ == cb.SelectiveClassifier().fit_scores(score, ~right).threshold_
-    run("apply", "rule.calibrant", "log.jsonl", "--risk", "margin", "--inputs", "score", "-o", "out.jsonl")
+    run("apply", "rule.calibrant", "log.jsonl", "--confidence", "margin", "--inputs", "score", "-o", "out.jsonl")
     out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["accept"] for row in out] == (score > rule.threshold_).tolist()
     refused = run("apply", "rule.calibrant", "log.jsonl", "--probabilities", "margin", "-o", "o.jsonl", code=1).output
@@ -59,7 +59,7 @@ def test_other_kinds_of_files(kind, run, log, tmp_path):
         parquet = pytest.importorskip("pyarrow.parquet")
         pyarrow = pytest.importorskip("pyarrow")
         parquet.write_table(pyarrow.table({"p_0": P[:, 0], "p_1": P[:, 1], "p_2": P[:, 2], "label": y}), tmp_path / "f.parquet")
-    run("decide", f"f.{kind}", "--risk", "0.1")
+    run("decide", f"f.{kind}", "--max-error", "0.1")
     run("apply", "rule.calibrant", f"f.{kind}", "-o", f"out.{kind}")
     accepted = (
         np.load(tmp_path / "out.npz")["accept"] if kind == "npz"
@@ -70,7 +70,7 @@ def test_other_kinds_of_files(kind, run, log, tmp_path):
 
 
 def test_clusters_are_counted(run, log):
-    assert "500 clusters" in run("decide", "log.csv", "--risk", "0.2", "--cluster", "user").output
+    assert "500 clusters" in run("decide", "log.csv", "--max-error", "0.2", "--cluster", "user").output
 
 
 def test_a_rule_made_in_python_adds_its_decision(run, tmp_path):
@@ -84,12 +84,12 @@ def test_a_rule_made_in_python_adds_its_decision(run, tmp_path):
 
 
 def test_what_is_refused(run, log, tmp_path):
-    assert "no threshold can be certified" in run("decide", "log.csv", "--risk", "0.001", "--confidence", "0.5", code=1).output
-    assert "takes 4,603 rows" in run("decide", "log.csv", "--risk", "0.001", "--confidence", "0.99", code=1).output
-    run("decide", "log.csv", "--risk", "0.1")
-    assert "--force" in run("decide", "log.csv", "--risk", "0.1", code=1).output
-    run("decide", "log.csv", "--risk", "0.1", "--force")
-    run("decide", "log.csv", "--risk", "2", code=2)
+    assert "no threshold can be certified" in run("decide", "log.csv", "--max-error", "0.001", "--certainty", "0.5", code=1).output
+    assert "takes 4,603 rows" in run("decide", "log.csv", "--max-error", "0.001", "--certainty", "0.99", code=1).output
+    run("decide", "log.csv", "--max-error", "0.1")
+    assert "--force" in run("decide", "log.csv", "--max-error", "0.1", code=1).output
+    run("decide", "log.csv", "--max-error", "0.1", "--force")
+    run("decide", "log.csv", "--max-error", "2", code=2)
     (tmp_path / "bars.csv").write_text("mean,std,y\n0.0,1.0,0.5\n", encoding="utf-8")
     assert "forecasts of a number" in run("decide", "bars.csv", "--force", code=2).output
     assert "forecasts of a number" in run("apply", "rule.calibrant", "bars.csv", "-o", "o.csv", code=1).output
@@ -105,4 +105,19 @@ def test_sets(run, log, tmp_path):
     assert header[-1] == "set"
     names = np.array(["cat", "dog", "eel"])
     assert [row[-1] for row in rows] == ["|".join(names[one]) for one in sets.predict_set(P)]
-    assert "exclude each other" in run("decide", "log.csv", "--sets", "--score", "p_cat", "--force", code=2).output
+    scores = "--risk", "p_cat", "--inputs", "score"
+    assert (
+        "sets are made of class probabilities" in run("decide", "log.csv", "--sets", *scores, "--positive", "cat", "--force", code=2).output
+    )
+
+
+def test_a_rule_of_confidences_asks_for_its_column_by_name(run, tmp_path):
+    """One column of risks would be read as confidences, of which the rule knows nothing."""
+    rng = np.random.default_rng(1)
+    said = rng.beta(4.0, 0.5, 1500)
+    right = rng.random(1500) < said
+    lines = ["p,said,correct", *(f"{1.0 - s!r},{s!r},{int(r)}" for s, r in zip(said.tolist(), right, strict=True))]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run("decide", "log.csv", "--confidence", "said", "--label", "correct", "--max-error", "0.1")
+    assert "name it with --confidence" in run("apply", "rule.calibrant", "log.csv", "-o", "out.csv", code=1).output
+    run("apply", "rule.calibrant", "log.csv", "--confidence", "said", "-o", "out.csv")

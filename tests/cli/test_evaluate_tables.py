@@ -45,8 +45,9 @@ def test_resume_and_parquet(run, logs, tmp_path):
 
 
 def test_no_files_in_one_line(run):
-    assert "none is there" in run("evaluate", "logs/*.parquet", code=1).output
+    assert "no file matches 'logs/*.parquet'" in run("evaluate", "logs/*.parquet", code=2).output
 
 
-def test_a_calibrator_goes_with_one_file_only(run, logs):
-    assert "one file" in run("evaluate", "logs/*.parquet", "--method", "isotonic", code=2).output
+def test_what_needs_rows_goes_without_slices(run, logs):
+    assert "--method needs rows" in run("evaluate", "logs/*.parquet", "--by", "model", "--method", "isotonic", code=2).output
+    assert "one-vs-rest isotonic regression" in run("evaluate", "logs/*.parquet", "--method", "isotonic").output

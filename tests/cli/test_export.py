@@ -64,3 +64,22 @@ def test_sql_of_groups_and_of_error_bars(run, tmp_path):
     made = connection.execute((tmp_path / "bars.sql").read_text(encoding="utf-8"))
     assert [column[0] for column in made.description] == [f"calibrated_{name}" for name in ("mean", "std", "q0.05", "q0.5", "q0.95")]
     np.testing.assert_allclose(made.fetchone()[:2], [1.5, 6.0])
+
+
+def test_one_column_of_risks_may_be_named(run, saved, tmp_path):
+    pytest.importorskip("sqlglot")
+    said = run("export", "model.calibrant", "-o", "risk.sql", "--table", "log", "--risk", "own risk", "--inputs", "percent").output
+    assert "takes percent of yes" in said
+    assert 'CAST("own risk" AS DOUBLE) AS p0 FROM log' in (tmp_path / "risk.sql").read_text(encoding="utf-8")
+    run("export", "model.calibrant", "-o", "one.json", "--risk", "own risk")
+    assert '"risk": "probability"' in (tmp_path / "one.json").read_text(encoding="utf-8")
+    wrong = run("export", "model.calibrant", "-o", "two.sql", "--table", "log", "--risk", "a", "--columns", "a,b", code=2).output
+    assert "--columns and --risk (or --inputs) exclude each other" in wrong
+    unnamed = run("export", "model.calibrant", "-o", "n.sql", "--table", "log", "--inputs", "percent", code=1).output
+    assert "name it, too: --risk NAME" in unnamed
+    assert (
+        "for a calibrator fitted on probability inputs" in run("export", "model.calibrant", "-o", "z.c", "--inputs", "logit", code=1).output
+    )
+    three = cb.TemperatureScaling().fit(np.full((6, 3), 1.0 / 3.0), [0, 1, 2] * 2)
+    three.save(tmp_path / "three.calibrant")
+    assert "risk is for calibrators of two classes" in run("export", "three.calibrant", "-o", "t.c", "--risk", "a", code=1).output

@@ -185,7 +185,7 @@ def test_times_and_groups_of_a_report(kind, run, forecasts, tmp_path):
     when = [f"2026-01-{1 + i // 30:02d}" for i in range(300)]
     path = write(tmp_path / f"f.{kind}", {"mean": mean, "std": std, "y": y, "when": when, "plant": ["a", "b"] * 150})
     options = ("--method", "forecast-identity", "-o", "r.json")
-    found = json.loads(run("report", path, *options, "--time", "when", "--by", "plant", "--features", "plant,mean", "--json").stdout)
+    found = json.loads(run("report", path, *options, "--time", "when", "--groups", "plant", "--features", "plant,mean", "--json").stdout)
     found = found["outputs"][0]
     assert len(found["drift"]["before"]["time"]) == 10
     assert {row["feature"] for row in found["features"]} == {"plant", "mean"}

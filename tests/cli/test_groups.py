@@ -202,3 +202,15 @@ def test_python_refuses_a_report_that_lacks_one_of_the_two_groups():
         cb.report(frame.label, frame.p, test=(frame.label, frame.p), groups=frame.sex, calibrator=cb.GroupCalibrator())
     with pytest.raises(InputError, match="needs groups="):
         cb.report(frame.label, frame.p, calibrator=cb.GroupCalibrator())
+
+
+def test_apply_counts_the_rows_whose_level_the_fit_had_not_seen(tmp_path):
+    frame = _frame(1500, 0).drop(columns=["age"])
+    frame["place"] = frame.place.fillna("south")
+    fit, new, model = tmp_path / "fit.csv", tmp_path / "new.csv", tmp_path / "model.calibrant"
+    frame.to_csv(fit, index=False)
+    frame[:40].assign(place=["west"] * 25 + ["south"] * 10 + [None] * 5).to_csv(new, index=False)
+    assert _run("fit", fit, "--risk", "p", "--label", "label", "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    result = _run("apply", model, new, "--risk", "p", "-o", tmp_path / "out.csv")
+    assert "30 of them have a level of place that the fit had not seen" in result.output
+    assert "level of sex" not in result.output

@@ -58,10 +58,31 @@ def test_words_and_names_are_those_of_the_target(run, logs, tmp_path):
         assert {*names} <= {*pandas.read_parquet(tmp_path / "out.parquet").columns}
 
 
+def test_a_log_of_confidences_keeps_its_words(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"said": 100.0 * rng.uniform(0.5, 1.0, 2000)})
+    frame["correct"] = np.where(rng.random(2000) < frame["said"] / 100.0 - 0.2, "yes", "no")
+    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(2000) // 200, unit="D")
+    frame["model"] = np.where(np.arange(2000) % 2, "new", "old")
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    asked = "monitor", "log.csv", "--confidence", "said", "--inputs", "percent", "--label", "correct", "--time", "when", "--by", "model"
+    text, found = run(*asked).output, json.loads(run(*asked, "--json").output)
+    assert "log loss of the confidence" in text
+    assert "risk" not in text
+    assert {"confidence", "accuracy"} <= {*found["overall"]["curve"]}
+    logs = frame.assign(said=frame["said"] / 100.0)
+    want = cb.monitor(cb.evaluate(logs, score="said", label="correct", time="when", by="model"))
+    assert found["overall"]["curve"]["log_evidence"] == pytest.approx(want.overall.path_)
+    frame.assign(correct=np.where(frame["correct"] == "yes", "good", "bad")).to_csv(tmp_path / "log.csv", index=False)
+    assert json.loads(run(*asked, "--json", "--positive", "good").output)["overall"] == found["overall"]
+
+
 def test_the_exit_code_tells(run, logs, tmp_path):
-    run("monitor", "logs/*.parquet", "--time", "when", "--fail", code=3)
-    run("monitor", "logs/0.parquet", "--time", "when", "--fail", "--resume", "sums.calibrant")
-    run("monitor", "logs/*.parquet", "--time", "when", "--fail", "--reference", "logs/3.parquet", "-o", "out.parquet", code=3)
+    run("monitor", "logs/*.parquet", "--time", "when", "--fail-if", "alarms>0", code=3)
+    run("monitor", "logs/0.parquet", "--time", "when", "--fail-if", "alarms>0", "--resume", "sums.calibrant")
+    run(
+        "monitor", "logs/*.parquet", "--time", "when", "--fail-if", "alarms>0", "--reference", "logs/3.parquet", "-o", "out.parquet", code=3
+    )
     assert len(pandas.read_parquet(tmp_path / "out.parquet")) == 20
 
 

@@ -43,7 +43,7 @@ def test_f01_a_log_of_confidences_is_fitted_applied_and_reported_right(run, answ
     assert risk.mean() == pytest.approx(right.mean())
     for level in (0.5, 0.95):
         assert risk[said == level] == pytest.approx(right[said == level].mean(), abs=0.02)
-    found = json.loads(run("report", "log.jsonl", *asked, "--method", "isotonic", "--by", "model", "--json").stdout)
+    found = json.loads(run("report", "log.jsonl", *asked, "--method", "isotonic", "--groups", "model", "--json").stdout)
     rows = {row["key"]: row for row in found["metrics"]}
     assert rows["observed_expected_ratio"]["before"]["value"] == pytest.approx(right.mean() / said.mean())
     assert rows["observed_expected_ratio"]["after"]["value"] == pytest.approx(1.0, abs=0.02)
@@ -149,8 +149,10 @@ WRONG = [
     (("--risk", "p", "--probabilities", "p"), "--risk and --probabilities exclude"),
     (("--positive", "1", "--classes", "0,1"), "--positive and --classes"),
     (("--target", "nothing"), "--target must be event, answer, classes"),
-    (("--risk", "p", "--by", "y", "--inputs", "logit"), "slices are counted from"),
-    (("--score", "p", "--predicted", "y", "--target", "event"), "--score is the probability"),
+    (("--risk", "p", "--confidence", "p"), "--risk and --confidence exclude"),
+    (("--risk", "p", "--by", "y", "--inputs", "score"), "slices are counted from"),
+    (("--risk", "p", "--predicted", "y"), "--predicted names the answers that --confidence is about"),
+    (("--confidence", "p", "--predicted", "y", "--by", "y", "--target", "event"), "--confidence is about the model's own answer"),
 ]
 
 

@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.decisions.decision_threshold import _first_reaching
 from calibrant.errors import CalibrationWarning, InputError
 
 COSTS = {"cost_false_positive": 1.0, "cost_false_negative": 4.0}
@@ -155,3 +156,12 @@ def test_the_interval_holds_the_threshold():
 @pytest.mark.parametrize("n", [200, 1000, 4000])
 def test_the_interval_holds_the_threshold_over_many_runs(n):
     assert held(n, 400, 1000)[0] >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_the_first_score_that_reaches_a_risk_lies_between_two_of_the_data_or_beyond_them():
+    scores = np.array([0.2, 0.4])
+    for risk in (0.1, 0.3, 0.9):
+        assert _first_reaching(lambda s: s, scores, risk, False) == pytest.approx(risk, abs=1e-3)
+    assert _first_reaching(lambda s: 0.0 * s, scores, 0.1, False) == np.inf
+    assert _first_reaching(lambda s: s, scores, 0.1, True) == -np.inf
+    assert _first_reaching(lambda s: s, scores, 0.9, True) == np.inf

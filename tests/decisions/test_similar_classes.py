@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.similar_classes import similar_classes
+from calibrant.decisions.similar_classes import _quantiles, similar_classes
 
 
 def test_like_classes_are_together_and_rare_ones_apart():
@@ -16,3 +16,33 @@ def test_like_classes_are_together_and_rare_ones_apart():
 
 def test_with_no_class_large_enough_all_are_rare():
     assert similar_classes(np.ones(4), np.arange(4), np.ones(4), 5, 0.9).tolist() == [0] * 5
+
+
+def test_a_class_is_described_by_quantiles_of_its_rows():
+    assert _quantiles(np.arange(1.0, 11.0), np.ones(10)).tolist() == [5.0, 6.0, 7.0, 8.0, 9.0]
+    # Masses 2, 9, 10: five to nine of ten.
+    assert _quantiles(np.array([1.0, 2.0, 3.0]), np.array([2.0, 7.0, 1.0])).tolist() == [2.0] * 5
+    assert _quantiles(np.array([1.0, 2.0, 3.0]), np.array([5.0, 1.0, 4.0])).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
+
+
+def test_half_as_many_clusters_as_the_rarest_class_has_rows_for_them():
+    """Of 75 classes half of the rows go to the clusters: the rarest class placed has 12, so that there are 12 / 2 / 2 of them."""
+    count = np.array([40] * 8 + [12, 8])
+    labels = np.repeat(np.arange(10), count)
+    score = labels / 10.0 + 0.001 * np.random.default_rng(0).random(len(labels))
+    found = similar_classes(score, labels, np.ones(len(labels)), 75, 0.9)
+    assert sorted(set(found[:9].tolist())) == [1, 2, 3]
+    assert (found[9:] == 0).all()
+    # Nine rows are needed at 90 %, of whatever weight.
+    assert similar_classes(score, labels, np.where(labels == 9, 9.0 / 8.0, 1.0), 75, 0.9)[9] > 0
+    # Classes that are described alike are one cluster, however many are wanted.
+    assert similar_classes(np.zeros(len(labels)), labels, np.ones(len(labels)), 75, 0.9)[:9].tolist() == [1] * 9
+
+
+def test_the_order_of_the_classes_changes_nothing():
+    labels = np.repeat(np.arange(8), 20)
+    score = np.random.default_rng(1).random(160) + labels % 3
+    turned = np.array([3, 1, 4, 0, 5, 7, 2, 6])
+    found = similar_classes(score, labels, np.ones(160), 60, 0.9)
+    again = similar_classes(score, turned[labels], np.ones(160), 60, 0.9)
+    np.testing.assert_array_equal(again[turned], found[:8])

@@ -12,15 +12,19 @@ from calibrant.contracts.expression import PRIMITIVES
 from calibrant.errors import InputError
 from calibrant.export import to_json
 
-READER = Path(__file__).parents[2] / "docs" / "reader" / "read_expression.py"
+READERS = Path(__file__).parents[2] / "docs" / "reader"
+
+
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(name, READERS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def reader():
-    spec = importlib.util.spec_from_file_location("read_expression", READER)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("read_expression")
 
 
 def test_the_reader_gives_what_predict_gives(cases, reader):
@@ -34,7 +38,7 @@ def test_the_reader_gives_what_predict_gives(cases, reader):
 
 
 def test_the_reader_is_short():
-    assert len(READER.read_text(encoding="utf-8").splitlines()) <= 110
+    assert len((READERS / "read_expression.py").read_text(encoding="utf-8").splitlines()) <= 110
 
 
 def test_the_head_says_what_goes_in():
@@ -45,7 +49,8 @@ def test_the_head_says_what_goes_in():
     }  # fmt: skip
 
 
-def test_the_reader_finds_the_positions_of_groups(cases, reader):
+def test_the_reader_finds_the_positions_of_groups(cases):
+    reader = loaded("read_levels")
     some = [case for case in cases if case.groups is not None]
     assert some
     for case in some:

@@ -11,7 +11,7 @@ import calibrant as cb
 from calibrant._support.group_levels import GroupLevels
 from calibrant.errors import InputError
 from calibrant.export import to_json, to_sql
-from calibrant.export.sql_columns import position
+from calibrant.export.sql_levels import position
 
 sqlglot = pytest.importorskip("sqlglot")
 duckdb = pytest.importorskip("duckdb")
@@ -112,14 +112,15 @@ def test_values_of_groups_are_read_as_python_reads_them(kind, missing):
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE log (id INTEGER, g {of_type})")
     connection.executemany("INSERT INTO log VALUES (?, ?)", list(enumerate(values)))
-    asked = f"SELECT {position('g', described)} FROM log ORDER BY id"
-    assert [found for (found,) in connection.execute(sqlglot.transpile(asked, read="postgres", write="duckdb")[0]).fetchall()] == wanted
+    asked = {dialect: f"SELECT {position('g', described, dialect)} FROM log ORDER BY id" for dialect in ("duckdb", "sqlite")}
+    query = sqlglot.transpile(asked["duckdb"], read="postgres", write="duckdb")[0]
+    assert [found for (found,) in connection.execute(query).fetchall()] == wanted
     if kind in ("decimals", "times"):
         return
     # SQLite has no NaN, and no types of columns that hold.
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE log (id, g)")
     connection.executemany("INSERT INTO log VALUES (?, ?)", [*enumerate(values), (99, "")])
-    found = connection.execute(sqlglot.transpile(asked, read="postgres", write="sqlite")[0]).fetchall()
+    found = connection.execute(sqlglot.transpile(asked["sqlite"], read="postgres", write="sqlite")[0]).fetchall()
     connection.close()
     assert [place for (place,) in found] == [*wanted, described["missing"]]

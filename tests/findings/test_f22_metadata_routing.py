@@ -157,9 +157,9 @@ def test_f22_a_fitted_model_is_asked_nothing(wrap, inner, freeze):
 def test_f22_the_scale_model_is_asked_too():
     model, scale = Regressor().set_fit_request(sample_weight=True), Regressor()
     with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        regressor(model, scale_model=scale).fit(X, Y, sample_weight=WEIGHT)
+        regressor(model, scale_estimator=scale).fit(X, Y, sample_weight=WEIGHT)
     FITS.clear()
-    regressor(model, scale_model=scale.set_fit_request(sample_weight=False)).fit(X, Y, sample_weight=WEIGHT)
+    regressor(model, scale_estimator=scale.set_fit_request(sample_weight=False)).fit(X, Y, sample_weight=WEIGHT)
     assert [fit["sample_weight"] is None for fit in FITS] == [False] * 4 + [True] * 4
 
 

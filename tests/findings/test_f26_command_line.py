@@ -135,12 +135,12 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("calibrant.cli.large_report.read_file", interrupt)
+    monkeypatch.setattr("calibrant.cli.large.read_file", interrupt)
     assert run("evaluate", "f.csv", "--positive", "b", code=130).stderr == "Interrupted.\n"
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    (("0.125,0.875,a", "0.125,0.875,"), "row 2 has none"),
+    (("0.125,0.875,a", "0.125,0.875,"), "row 2 is missing"),
     (("0.125,0.875,a", "0.125,0.875,c"), "the labels (--label) must hold only the classes ['a', 'b']; got ['c'], first in row 2"),
     (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"), (("0.125,0.875", "0.125,0.876"), "divide each row by its sum"),
 ])  # fmt: skip
@@ -155,7 +155,7 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
     from calibrant.cli.group import group
 
     (tmp_path / "f.csv").write_text(TEXT, encoding="utf-8")
-    monkeypatch.setattr("calibrant.cli.large_report.read_file", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("calibrant.cli.large.read_file", lambda *_, **__: 1 / 0)
     result = CliRunner().invoke(group, ["evaluate", "f.csv"])
     assert result.stderr.startswith("Error: this is a bug in calibrant (ZeroDivisionError: division by zero)")
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")

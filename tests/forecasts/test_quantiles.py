@@ -27,6 +27,7 @@ def test_quantiles_that_nearly_touch_leave_a_tail():
     assert -8.0 < forecast.log_density(np.array([-1.0]))[0] < 0.0
 
 
+@pytest.mark.filterwarnings("ignore:in .* of the rows the quantiles cross")
 def test_noisy_quantiles_score_not_far_from_exact_ones():
     rng = np.random.default_rng(0)
     y, exact = rng.normal(size=4000), np.tile(np.array([-1.6448536, -0.6744898, 0.0, 0.6744898, 1.6448536]), (4000, 1))

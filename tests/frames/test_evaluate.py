@@ -139,7 +139,7 @@ def test_the_record(logs):
     [
         ({"probabilities": "q_*"}, "columns like 'q_"),
         ({"probabilities": "p_*", "label": "truth"}, "'truth'"),
-        ({"score": "score"}, "needs predicted="),
+        ({"score": "score"}, "whether the answer was right"),
         ({}, "either probabilities="),
         ({"probabilities": "p_*", "engine": "abacus"}, "abacus"),
         ({"probabilities": "p_*", "label": "model"}, "3|missing"),
@@ -200,14 +200,14 @@ def test_a_class_made_from_a_library_s_table_is_read_as_that_table(engine):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     made = type("Logs", (pandas.DataFrame,), {})({"p": [0.2, 0.9], "label": [0, 1]})
-    assert cb.evaluate(made, probabilities="p", engine=engine).overall()["accuracy"] == 1.0
+    assert cb.evaluate(made, probabilities="p", target="answer", engine=engine).overall()["accuracy"] == 1.0
 
 
 def test_columns_of_whole_numbers_are_classes_of_that_number():
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     logs = pandas.DataFrame({"p_-1.0": [0.2, 0.9], "p_1.0": [0.8, 0.1], "label": ["1", "-1"]})
-    assert cb.evaluate(logs, probabilities="p_*").overall()["accuracy"] == 1.0
+    assert cb.evaluate(logs, probabilities="p_*", target="answer").overall()["accuracy"] == 1.0
 
 
 ASKED = [
@@ -222,7 +222,7 @@ def test_further_metrics_that_are_sums_are_those_of_the_rows(strategy):
     rng = np.random.default_rng(4)
     p, w = rng.random(3000) ** 2, rng.integers(0, 3, 3000)
     logs = pandas.DataFrame({"p": p, "label": (rng.random(3000) < p).astype(int), "site": rng.choice(list("abc"), 3000), "w": w})
-    asked = {"probabilities": "p", "by": "site", "weight": "w", "metrics": ASKED, "strategy": strategy}
+    asked = {"probabilities": "p", "by": "site", "weight": "w", "metrics": ASKED, "strategy": strategy, "target": "answer"}
     parts = cb.evaluate(logs[:1000], **asked) + cb.evaluate(logs[1000:], **asked)
     found = parts.frame().set_index("site")
     for site, rows in logs.groupby("site"):

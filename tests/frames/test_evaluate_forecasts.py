@@ -60,6 +60,31 @@ def test_every_engine_equals_the_metrics_in_memory(engine, files, whole):
         _equal(row, rows)
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
+def test_quantiles_equal_the_metrics_of_the_quantile_forecast(engine, whole, tmp_path):
+    pytest.importorskip(engine)
+    levels = [0.1, 0.5, 0.9]
+    # Names in an order that is not that of the levels.
+    columns = {f"q_{level}": cb.NormalForecast(whole["mu"], whole["sigma"]).quantile(level) for level in reversed(levels)}
+    whole.assign(**columns).to_parquet(tmp_path / "q.parquet", index=False)
+    found = cb.evaluate(str(tmp_path / "q.parquet"), label="y", quantiles="q_*", by="model", engine=engine)
+    for row in found.frame().to_dict("records"):
+        rows = whole["model"] == row["model"]
+        values = np.column_stack([columns[f"q_{level}"] for level in levels])[rows]
+        forecast = cb.QuantileForecast(levels, values)
+        for name, metric in IN_MEMORY.items():
+            assert row[name] == pytest.approx(metric(whole["y"][rows].to_numpy(), forecast), rel=1e-9, abs=1e-9), name
+    assert found.levels.tolist() == levels
+
+
+def test_what_quantiles_must_be_is_said(whole):
+    for wrong in ("q_*", "mu"):
+        with pytest.raises(InputError, match="quantiles must be a pattern"):
+            cb.evaluate(whole, label="y", quantiles=wrong)
+    with pytest.raises(InputError, match="not both"):
+        cb.evaluate(whole, quantiles="q_*", **ASKED)
+
+
 def test_weights_and_intervals(files, whole):
     found = cb.evaluate(files, weight="w", n_bins=5, **ASKED).overall()
     interval = metrics.negative_log_likelihood.interval(whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"])

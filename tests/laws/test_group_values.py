@@ -1,7 +1,7 @@
 """The same table of groups, in whatever holds it: fitted in one and applied in any other, each row is of the same level."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import product
@@ -27,7 +27,8 @@ duckdb = pytest.importorskip("duckdb")
 N = 24
 DAYS = [date(2026, 3, 1), date(2026, 3, 2), date(2026, 12, 31)]
 TIMES = [datetime(2026, 3, 1, 12), datetime(2026, 3, 1, 12, 0, 0, 500_000), datetime(2026, 3, 2)]
-EAST = ZoneInfo("Asia/Kolkata")
+EAST, WEST = ZoneInfo("Asia/Kolkata"), ZoneInfo("America/New_York")
+DURATIONS = [timedelta(seconds=90), timedelta(days=2), timedelta(0), None]
 #: Kind -> values that repeat.
 VALUES = {
     "bool": [True, False],
@@ -47,13 +48,27 @@ VALUES = {
     "times at midnight": [datetime(2026, 3, 1), datetime(2026, 3, 2)],
     "times of a zone": [when.replace(tzinfo=UTC) for when in TIMES],
     "times of the east": [when.replace(tzinfo=EAST) for when in TIMES],
+    "times of the west": [datetime(2026, 3, 8, hour, tzinfo=WEST) for hour in (0, 1, 3, 23)],
+    "durations in s": DURATIONS,
+    "durations in ms": [*DURATIONS, timedelta(milliseconds=1500)],
+    "durations in us": [*DURATIONS, timedelta(microseconds=7)],
+    "durations in ns": [*DURATIONS, timedelta(days=-1, microseconds=500)],
     "decimals": [Decimal("1.00"), Decimal("2.00"), Decimal("30.00")],
     "decimals that are not whole": [Decimal("1.25"), Decimal("2.50"), Decimal("30.75")],
 }
 
 
 def _text(value):
-    return "" if value is None else value if isinstance(value, str) else str(value)
+    return "" if value is None else value if isinstance(value, str) else str(_written(value))
+
+
+def _written(value):
+    """Files of texts have no durations: seconds stand for them."""
+    return value.total_seconds() if isinstance(value, timedelta) else str(value)
+
+
+def _typed(values, kind):
+    return pa.array(values, pa.duration(kind.rpartition(" ")[2]) if kind.startswith("durations") else None)
 
 
 def _of_files(folder, values, table):
@@ -61,7 +76,7 @@ def _of_files(folder, values, table):
     frame = pd.DataFrame({"p": p, "g": [_text(value) for value in values]})
     frame.to_csv(folder / "t.csv", index=False)
     parquet.write_table(table, folder / "t.parquet")
-    lines = [json.dumps({"p": 0.5, "g": value}, default=str) for value in values]
+    lines = [json.dumps({"p": 0.5, "g": value}, default=_written) for value in values]
     (folder / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
     read = {end: partial(_read, folder / f"t.{end}") for end in ("csv", "parquet", "jsonl")}
     engines = ("polars", "duckdb", "pyarrow")
@@ -88,9 +103,9 @@ def _slices(source, engine="auto"):
     return {"g": np.concatenate(seen[::2])}
 
 
-def _held(folder, values):
+def _held(folder, values, kind):
     """Name of what holds the table -> its columns of groups, or how it is read."""
-    table = pa.table({"p": [0.5] * N, "g": pa.array(values)})
+    table = pa.table({"p": [0.5] * N, "g": _typed(values, kind)})
     relation = duckdb.connect().from_arrow(table)
     return {
         "list": lambda: {"g": values},
@@ -111,7 +126,7 @@ def _held(folder, values):
 @pytest.mark.parametrize("kind", VALUES)
 def test_levels_are_the_same_whatever_holds_them(kind, tmp_path):
     values = (VALUES[kind] * N)[:N]
-    columns = {name: read() for name, read in _held(tmp_path, values).items()}
+    columns = {name: read() for name, read in _held(tmp_path, values, kind).items()}
     fitted = {name: GroupLevels(groups, np.ones(N), n_bins=4) for name, groups in columns.items()}
     wanted = fitted["list"].codes(columns["list"])
     assert len(np.unique(wanted)) > 1

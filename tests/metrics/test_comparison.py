@@ -19,7 +19,7 @@ def test_every_pair_of_every_metric_second_less_first():
     assert [(r.metric, r.first, r.second) for r in found.rows[:3]] == [
         ("log_loss", "good", "noisy"), ("log_loss", "good", "rate"), ("log_loss", "noisy", "rate")
     ]  # fmt: skip
-    assert {r.metric for r in found.rows} == {"log_loss", "brier_score"}
+    assert {r.metric for r in found.rows} == {"log_loss", "event_brier_score"}
     row = found.rows[1]
     assert row.difference == pytest.approx(metrics.log_loss(Y, ALL["rate"]) - metrics.log_loss(Y, P))
     assert (row.first_value, row.second_value) == (metrics.log_loss(Y, P), metrics.log_loss(Y, ALL["rate"]))

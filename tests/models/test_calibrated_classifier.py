@@ -68,14 +68,14 @@ def test_unfitted_model_is_one_model_with_one_calibrator_of_out_of_fold_predicti
         labels.append(y[held_out])
     expected = TemperatureScaling().fit(np.concatenate(P), np.concatenate(labels))
     np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(GaussianNB().fit(X, y).predict_proba(X)))
-    assert len(clf.models_) == len(clf.calibrators_) == 1
+    assert len(clf.estimators_) == len(clf.calibrators_) == 1
 
 
 def test_ensemble_averages_one_pair_for_each_fold(two):
     X, y = two
     clf = CalibratedClassifier(GaussianNB(), OneVsRest(Beta()), cv=3, ensemble=True).fit(X, y)
-    assert len(clf.models_) == len(clf.calibrators_) == 3
-    each = [c.predict_proba(m.predict_proba(X)) for m, c in zip(clf.models_, clf.calibrators_, strict=True)]
+    assert len(clf.estimators_) == len(clf.calibrators_) == 3
+    each = [c.predict_proba(m.predict_proba(X)) for m, c in zip(clf.estimators_, clf.calibrators_, strict=True)]
     np.testing.assert_allclose(clf.predict_proba(X), np.mean(each, axis=0), rtol=1e-12)
 
 
@@ -154,7 +154,7 @@ def test_decision_functions_are_logits(two, three):
         assert clf.calibrators_[0].inputs == "logit"
         Q = clf.predict_proba(X)
         np.testing.assert_allclose(Q.sum(axis=1), 1.0)
-        np.testing.assert_array_equal(Q.argmax(axis=1), clf.models_[0].predict(X))
+        np.testing.assert_array_equal(Q.argmax(axis=1), clf.estimators_[0].predict(X))
     margins = LinearSVC().fit(*two).decision_function(two[0])
     fitted = CalibratedClassifier(LinearSVC().fit(*two), TemperatureScaling()).fit(*two)
     T = fitted.calibrators_[0].temperature_
@@ -217,7 +217,7 @@ def test_with_cv_the_reference_is_the_folds_own_training_part(two, ensemble):
     X, y = two
     cv = StratifiedKFold(3)
     clf = CalibratedClassifier(GaussianNB(), Recorder(), cv=cv, ensemble=ensemble).fit(X, y)
-    assert len(clf.models_) == (3 if ensemble else 1)
+    assert len(clf.estimators_) == (3 if ensemble else 1)
     for calibrator, (fit_rows, held_out) in zip(clf.calibrators_, cv.split(X, y), strict=True):
         np.testing.assert_array_equal(calibrator.reference_[0], X[fit_rows])
         np.testing.assert_array_equal(calibrator.reference_[1], y[fit_rows])
@@ -260,7 +260,7 @@ def test_fit_arguments_are_routed_and_cut_to_the_fold(two):
     clf = CalibratedClassifier(Booster(), cv=4, ensemble=True).fit(
         X, y, eval_set=[(X[:5], y[:5])], base_margin=margin, categorical_feature=["a"], verbose=False
     )
-    for model in clf.models_:
+    for model in clf.estimators_:
         assert model.given_["base_margin"].shape == (model.n_seen_,) == (300,)
         assert model.given_["eval_set"][0][0].shape == (5, 6)
         assert (model.given_["categorical"], model.given_["verbose"]) == (["a"], False)
@@ -295,7 +295,7 @@ def test_confidence_speaks_of_the_models_own_label(three):
 def test_default_calibrator_improves_an_overconfident_model(two):
     X, y = two
     clf = CalibratedClassifier(RandomForestClassifier(20, max_depth=None, random_state=0), random_state=1).fit(X[:200], y[:200])
-    raw = clf.models_[0].predict_proba(X[200:])
+    raw = clf.estimators_[0].predict_proba(X[200:])
     assert metrics.log_loss(y[200:], clf.predict_proba(X[200:])) < metrics.log_loss(y[200:], raw)
 
 
@@ -331,5 +331,5 @@ def test_a_calibrator_that_looks_at_the_training_data_works_in_cross_validation(
     labels = np.array(["no", "yes"])[y]
     clf = CalibratedClassifier(GaussianNB(), GeometricCalibrator(), cv=3, ensemble=ensemble).fit(pd.DataFrame(X), labels)
     c = clf.predict_confidence(pd.DataFrame(X))
-    right = (clf.models_[0].predict(pd.DataFrame(X)) == labels).mean()
+    right = (clf.estimators_[0].predict(pd.DataFrame(X)) == labels).mean()
     assert abs(c.mean() - right) < 0.1

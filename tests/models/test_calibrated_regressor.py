@@ -62,7 +62,7 @@ def test_a_scale_model_finds_where_the_errors_are_large():
     X, y = _data(3000)
     X_new, y_new = _data(4000, seed=1)
     scale = RandomForestRegressor(30, min_samples_leaf=20, random_state=0)
-    plain, scaled = (cb.CalibratedRegressor(LinearRegression(), scale_model=s).fit(X, y) for s in (None, scale))
+    plain, scaled = (cb.CalibratedRegressor(LinearRegression(), scale_estimator=s).fit(X, y) for s in (None, scale))
     a, b = (metrics.continuous_ranked_probability_score(y_new, r.predict_distribution(X_new)) for r in (plain, scaled))
     assert b < 0.97 * a
     assert metrics.coefficient_of_variation(y_new, scaled.predict_distribution(X_new)) > 0.3
@@ -72,7 +72,7 @@ def test_a_fitted_model_is_used_as_it_is():
     X, y = _data()
     model = GaussianProcessRegressor(alpha=0.01, optimizer=None).fit(X[:100], y[:100])
     reg = cb.CalibratedRegressor(model, cb.StdScaling()).fit(X[100:], y[100:])
-    assert reg.model_ is model
+    assert reg.estimator_ is model
     mean, std = model.predict(X[100:], return_std=True)
     assert reg.calibrator_.scale_ == pytest.approx(np.sqrt(np.mean(((y[100:] - mean) / std) ** 2)))
     assert (reg.predict(X[:5], return_std=True)[1] > 0).all()
@@ -130,19 +130,19 @@ def test_a_gaussian_process_that_was_not_fitted_is_fitted(outputs):
     assert np.mean((mean - y) ** 2) < 0.5 * np.var(y)
 
 
-@pytest.mark.parametrize("scale_model", [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)])
+@pytest.mark.parametrize("scale_estimator", [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)])
 @pytest.mark.parametrize("fitted", [False, True])
-def test_several_outputs_are_calibrated_each_on_its_own(scale_model, fitted):
+def test_several_outputs_are_calibrated_each_on_its_own(scale_estimator, fitted):
     X, y = _data()
     both = np.column_stack([y, 10.0 * y])
     model = LinearRegression().fit(X[:300], both[:300]) if fitted else LinearRegression()
-    reg = cb.CalibratedRegressor(model, cb.StdScaling(), scale_model=scale_model).fit(X[300:], both[300:])
+    reg = cb.CalibratedRegressor(model, cb.StdScaling(), scale_estimator=scale_estimator).fit(X[300:], both[300:])
     forecast = reg.predict_distribution(X[:100])
     assert forecast.shape == reg.predict(X[:100]).shape == (100, 2)
     np.testing.assert_allclose(forecast.mean[:, 1], 10.0 * forecast.mean[:, 0])
     np.testing.assert_allclose(forecast.std[:, 1], 10.0 * forecast.std[:, 0], rtol=0.05)
     alone = cb.CalibratedRegressor(LinearRegression().fit(X[:300], y[:300]) if fitted else LinearRegression(), cb.StdScaling())
-    if scale_model is None:
+    if scale_estimator is None:
         np.testing.assert_allclose(alone.fit(X[300:], y[300:]).predict_distribution(X[:100]).std, forecast.std[:, 0])
 
 
@@ -158,7 +158,7 @@ def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
         cb.CalibratedRegressor(LinearRegression(), cv=3),
         cb.CalibratedRegressor(LinearRegression(), cb.IntervalCalibration(), cv=3),
         # The default choice weighs errors, which on the sparse rows are rounding alone, and moves means by less than their tiny std.
-        cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), scale_model=LinearRegression(), cv=3),
+        cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), scale_estimator=LinearRegression(), cv=3),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

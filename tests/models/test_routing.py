@@ -22,23 +22,23 @@ def test_a_number_of_folds_asks_for_groups_as_a_group_splitter_does(cv, asks):
 
 
 def test_without_routing_names_decide():
-    models = {"model": LinearRegression(), "scale_model": Ridge()}
+    models = {"estimator": LinearRegression(), "scale_estimator": Ridge()}
     to_models, to_splitter = routed(None, models, WEIGHT, GROUPS, {"margin": 1})
     assert {name: sorted(params) for name, params in to_models.items()} == {
-        "model": ["margin", "sample_weight"],
-        "scale_model": ["sample_weight"],
+        "estimator": ["margin", "sample_weight"],
+        "scale_estimator": ["sample_weight"],
     }
     assert list(to_splitter) == ["groups"]
-    assert routed(None, models, None, None, {}) == ({"model": {}, "scale_model": {}}, {})
+    assert routed(None, models, None, None, {}) == ({"estimator": {}, "scale_estimator": {}}, {})
 
 
 def test_with_routing_requests_decide():
     with config_context(enable_metadata_routing=True):
         models = {
-            "model": LinearRegression().set_fit_request(sample_weight=True),
-            "scale_model": Ridge().set_fit_request(sample_weight=False),
+            "estimator": LinearRegression().set_fit_request(sample_weight=True),
+            "scale_estimator": Ridge().set_fit_request(sample_weight=False),
         }
-        owner = CalibratedRegressor(models["model"], scale_model=models["scale_model"])
+        owner = CalibratedRegressor(models["estimator"], scale_estimator=models["scale_estimator"])
         to_models, to_splitter = routed(owner, models, WEIGHT, GROUPS, {})
-        assert (list(to_models["model"]), list(to_models["scale_model"]), list(to_splitter)) == (["sample_weight"], [], ["groups"])
-        assert routed(owner, models, None, None, {}) == ({"model": {}, "scale_model": {}}, {})
+        assert (list(to_models["estimator"]), list(to_models["scale_estimator"]), list(to_splitter)) == (["sample_weight"], [], ["groups"])
+        assert routed(owner, models, None, None, {}) == ({"estimator": {}, "scale_estimator": {}}, {})

@@ -46,12 +46,12 @@ def test_the_slice_that_drifts_is_named_with_the_day(logs):
 def test_frame_and_json(logs):
     found = cb.monitor(cb.evaluate(logs, probabilities="p", time="when", by="site"))
     frame = found.frame()
-    assert frame.columns.tolist()[:4] == ["site", "time", "n", "confidence"]
+    assert frame.columns.tolist()[:4] == ["site", "time", "n", "mean_risk"]
     assert frame["n"].sum() == len(logs)
     made = json.loads(json.dumps(found.to_dict()))
     assert [s["site"] for s in made["slices"]] == ["a", "b", "c"]
     assert [s["alarm"] for s in made["slices"]] == [False, True, False]
-    assert len(made["overall"]["curve"]["low"]) == len(made["overall"]["curve"]["ece"]) == 30
+    assert len(made["overall"]["curve"]["low"]) == len(made["overall"]["curve"]["event_ece"]) == 30
     assert set(made["slices"][0]["curve"]["low"]) == {None}
 
 
@@ -82,3 +82,45 @@ def test_a_reference_is_the_claim_slice_by_slice(logs):
 def test_fine_bins_of_equal_weight_work_too(logs):
     found = cb.monitor(cb.evaluate(logs, probabilities="p", time="when", by="site", strategy="mass"))
     assert found.alarms == [("b",)]
+
+
+@pytest.fixture(scope="module")
+def deliveries():
+    """Forecasts of delivery times at two sites; those of site b spread twice as much from day 10."""
+    rng = np.random.default_rng(3)
+    n = 4000
+    frame = pandas.DataFrame({"mean": rng.uniform(1.0, 9.0, n), "std": rng.uniform(0.5, 2.0, n), "site": rng.choice(["a", "b"], n)})
+    frame["day"] = np.sort(rng.integers(0, 20, n))
+    late = (frame["day"] >= 10) & (frame["site"] == "b")
+    frame["y"] = frame["mean"] + frame["std"] * rng.normal(size=n) * np.where(late, 2.0, 1.0)
+    for level in (0.1, 0.5, 0.9):
+        frame[f"q_{level}"] = cb.NormalForecast(frame["mean"], frame["std"]).quantile(level)
+    return frame
+
+
+@pytest.mark.parametrize("said", [{"mean": "mean", "std": "std"}, {"quantiles": "q_*"}], ids=["mean and std", "quantiles"])
+def test_forecasts_are_watched_as_their_arrays_day_by_day(deliveries, said):
+    found = cb.monitor(cb.evaluate(deliveries, label="y", by=["site", "day"], **said))
+    own = cb.CalibrationMonitor(target="forecast", alpha=0.025)
+    for _, rows in deliveries[deliveries["site"] == "b"].groupby("day"):
+        forecast = cb.NormalForecast(rows["mean"], rows["std"])
+        if "quantiles" in said:
+            forecast = cb.QuantileForecast([0.1, 0.5, 0.9], rows[["q_0.1", "q_0.5", "q_0.9"]])
+        own.update(forecast, rows["y"])
+    assert found.slices[("b",)].path_ == pytest.approx(own.path_, rel=1e-9)
+    assert found.alarms == [("b",)]
+    assert 9 <= found.slices[("b",)].advice().since <= 11
+    made = json.loads(json.dumps(found.to_dict()))
+    assert {"level", "coverage", "quantile_error"} <= {*made["overall"]["curve"]}
+    assert {"level", "coverage", "quantile_error"} <= {*found.frame().columns}
+
+
+def test_a_reference_of_forecasts_must_be_counted_alike(deliveries):
+    days = cb.evaluate(deliveries, label="y", by="day", mean="mean", std="std")
+    late = deliveries[(deliveries["day"] >= 10) & (deliveries["site"] == "b")]
+    claim = cb.evaluate(late, label="y", mean="mean", std="std")
+    assert cb.monitor(days).overall.alarm_
+    own = cb.evaluate(late, label="y", by="day", mean="mean", std="std")
+    assert not cb.monitor(own, reference=claim).overall.alarm_
+    with pytest.raises(InputError, match="bins of the evaluation"):
+        cb.monitor(days, reference=cb.evaluate(late, label="y", quantiles="q_*"))

@@ -5,7 +5,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.monitoring.refit_gain import refit_gain
+from calibrant._kernels.pit_bets import cell_shares
+from calibrant.monitoring.refit_gain import forecast_refit_gain, refit_gain
 
 
 def rows(n, sharp, seed):
@@ -39,3 +40,15 @@ def test_nothing_is_gained_where_nothing_is_wrong_and_it_says_the_same_twice():
 @pytest.mark.parametrize("sums", [[[30.0, 30.0, 30.0]], [[20.0, 0.0, 20.0]], [[25.0, 20.0, 12.0], [0.0, 0.0, 0.0]]])
 def test_few_rows_and_certainty_stay_finite(sums):
     assert np.isfinite(refit_gain(np.array(sums))).all()
+
+
+def test_of_forecasts_it_is_what_the_cells_of_new_rows_show():
+    levels, rng = np.array([0.1, 0.5, 0.9]), np.random.default_rng(0)
+    cells = cell_shares(levels, np.array([0.3]), np.array([1.5]))[0]
+    gain, error = forecast_refit_gain(rng.multinomial(20_000, cells).astype(float), levels)
+    claimed = np.array([0.1, 0.4, 0.4, 0.1])
+    assert gain == pytest.approx(cells @ np.log(cells / claimed), abs=4.0 * error)
+    assert gain > 10.0 * error
+    gain, error = forecast_refit_gain(rng.multinomial(500, claimed).astype(float), levels)
+    assert gain < error
+    assert np.isfinite(forecast_refit_gain(np.array([30.0, 0.0, 0.0, 0.0]), levels)).all()

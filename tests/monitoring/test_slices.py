@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.monitoring.slices import _adjusted, _p_value
+from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
+from calibrant.forecasts.read import read_forecast
+from calibrant.monitoring.slices import _adjusted, _forecast_p_value, _p_value, _tail
 
 pandas = pytest.importorskip("pandas")
 
@@ -54,7 +57,7 @@ def test_the_slices_that_are_off_come_first(evaluation, method):
     assert {s for (s,) in found.slices[:4]} == {0, 1, 2, 3}
     assert found.flagged.tolist() == [True] * 4 + [False] * 36
     assert (found.gap[:4] < -0.08).all()
-    assert found.frame().columns.tolist() == ["site", "n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged"]
+    assert found.frame().columns.tolist() == ["site", "n", "mean_risk", "event_rate", "gap", "p_value", "adjusted", "flagged"]
     assert found.to_dict()["slices"][0]["site"] in (0, 1, 2, 3)
 
 
@@ -67,12 +70,34 @@ def test_every_name_of_the_evaluation_is_the_default(evaluation):
         cb.worst_slices(evaluation, method="none")
 
 
-def test_forecasts_are_refused():
-    frame = pandas.DataFrame({"m": [0.0, 1.0], "s": [1.0, 1.0], "label": [0.5, 1.5], "day": [1, 2]})
-    evaluation = cb.evaluate(frame, mean="m", std="s", by="day")
-    for function in (cb.worst_slices, cb.monitor):
-        with pytest.raises(InputError, match="got a ForecastEvaluation"):
-            function(evaluation)
+def forecasts(rng, rows, off):
+    """(C, C) counts of rows whose outcomes spread ``off`` times as much as they should."""
+    record = read_forecast(np.zeros(rows), np.ones(rows), off * rng.normal(size=rows))
+    return pit_counts(record, np.array(PIT_LEVELS))[0]
+
+
+@pytest.mark.parametrize("rows", [1, 12, 300])
+def test_p_values_of_forecasts_are_valid_and_small_where_bars_are_off(rows):
+    rng = np.random.default_rng(rows)
+    p = np.array([_forecast_p_value(forecasts(rng, rows, 1.0), np.array(PIT_LEVELS), 0.0) for _ in range(400)])
+    for level in (0.01, 0.05, 0.2):
+        assert np.mean(p <= level) <= level + 3.0 * np.sqrt(level * (1.0 - level) / 400)
+    assert _forecast_p_value(forecasts(rng, 300, 1.6), np.array(PIT_LEVELS), 0.0) < 1e-4
+
+
+def test_slices_of_forecasts():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"m": 0.0, "s": 1.0, "store": rng.choice(["a", "b", "c"], 3000)})
+    frame["y"] = rng.normal(size=3000) * np.where(frame["store"] == "b", 1.5, 1.0)
+    found = cb.worst_slices(cb.evaluate(frame, label="y", mean="m", std="s", by="store"))
+    assert found.slices[0] == ("b",)
+    assert found.flagged.tolist() == [True, False, False]
+    table = found.columns()
+    rows = frame["store"] == "b"
+    assert table["coverage"][0] == pytest.approx(np.mean(np.abs(frame["y"][rows]) <= 1.959964))
+    assert table["level"][0] == pytest.approx(0.95)
+    with pytest.raises(InputError, match="takes what calibrant"):
+        cb.worst_slices(frame)
 
 
 @pytest.mark.slow
@@ -90,3 +115,33 @@ def test_the_share_of_false_ones_is_as_said():
     assert np.mean(shares) <= 0.1
     assert np.mean(any_false) <= 0.1
     assert np.mean(power) > 0.8
+
+
+def test_p_values_of_bins_by_the_binomial_distribution():
+    """Bins whose hits vary by less than three are one; both sides; Fisher's sum over bins."""
+    sums = np.array([[40.0, 20.0, 30.0], [100.0, 80.0, 70.0], [10.0, 9.0, 6.0], [8.0, 1.0, 2.0], [0.0, 0.0, 0.0]])
+    joined = [(40, 0.5, 30), (100, 0.8, 70), (18, 10 / 18, 8)]
+    for tolerance in (0.0, 0.05):
+        each = []
+        for n, score, hits in joined:
+            above = stats.binom.sf(hits - 1, n, score + tolerance) if hits >= n * (score + tolerance) + 1 else 1.0
+            below = stats.binom.cdf(hits, n, score - tolerance) if n - hits >= n * (1 - score + tolerance) + 1 else 1.0
+            each.append(min(2 * min(above, below), 1.0))
+        np.testing.assert_allclose(_p_value(sums, tolerance), stats.chi2.sf(-2 * np.log(each).sum(), 6), rtol=1e-9)
+
+
+def test_tails_hold_from_one_hit_above_what_is_expected():
+    found = _tail(np.array([6.0, 5.9, 0.0, 10.0]), np.full(4, 10.0), 0.5)
+    np.testing.assert_allclose(found, [stats.binom.sf(5, 10, 0.5), 1.0, 1.0, 0.5**10])
+
+
+def test_p_values_of_levels_by_the_binomial_distribution():
+    """Rows surely below the level .5: 18 of 20; those that may be: 19. Below .9: 20 and 20."""
+    counts = np.array([[18.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    found = _forecast_p_value(counts, np.array([0.5, 0.9]), 0.0)
+    expected = [stats.binom.sf(17, 20, 0.5), 0.9**20]
+    np.testing.assert_allclose(found, 2 * 2 * min(expected))
+    late = np.zeros((3, 3))
+    late[2, 2], late[1, 2] = 15.0, 5.0
+    # At least as few as are below .5 (none) and below .9 (five that may be).
+    np.testing.assert_allclose(_forecast_p_value(late, np.array([0.5, 0.9]), 0.0), 4 * min(0.5**20, stats.binom.cdf(5, 20, 0.9)))

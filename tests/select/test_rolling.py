@@ -25,6 +25,18 @@ def test_a_step_is_fit_and_judge_by_hand():
     assert ((found.low <= found.after) & (found.after <= found.high)).all()
 
 
+def test_quantiles_are_judged_too_and_shown_step_by_step():
+    mean, std, y = _numbers(300)
+    levels = [0.1, 0.5, 0.9]
+    quantiles = cb.QuantileForecast(levels, cb.NormalForecast(mean, std).quantile(levels))
+    found = cb.rolling_evaluation(cb.QuantileRecalibration(), quantiles, y, n_splits=2)
+    crps = metrics.continuous_ranked_probability_score
+    assert found.before[0] == pytest.approx(crps(y[100:200], quantiles.take(slice(100, 200))))
+    head, first, _ = repr(found).splitlines()
+    assert head.split("  ")[0] == "rows fitted"
+    assert first.split()[:4] == ["100", "100", f"{found.before[0]:.4g}", f"{found.after[0]:.4g}"]
+
+
 def test_classes_and_row_order():
     rng = np.random.default_rng(0)
     logits = 3.0 * rng.normal(size=(600, 3))

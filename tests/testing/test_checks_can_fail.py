@@ -110,14 +110,32 @@ class ForgetsOnSaving(Shrink):
 class SingleForm(Shrink):
     """Loses half the digits of what came in float32."""
 
-    def _predict_proba(self, record):
-        out = super()._predict_proba(record)
-        return out if record.resolution < 1e-10 else np.round(out, 2) + (1 - np.round(out, 2).sum(axis=1, keepdims=True)) / out.shape[1]
+    def predict_proba(self, P, **beside):
+        out = super().predict_proba(P, **beside)
+        narrow = np.round(out, 2) + (1 - np.round(out, 2).sum(axis=1, keepdims=True)) / out.shape[1]
+        return narrow if getattr(P, "dtype", None) == np.float32 else out
 
 
 class LooksAtTheBatch(Shrink):
     def _predict_proba(self, record):
         return 0.5 * record.probabilities + 0.5 * record.probabilities.mean(axis=0)
+
+
+class SumsByMemoryOrder(Shrink):
+    """Sums a row as NumPy happens to, so that its last bits depend on the rows beside it."""
+
+    def _predict_proba(self, record):
+        P = np.asarray(record.values, dtype=np.float64)
+        P = np.asfortranarray(P) if len(P) > 1 else P
+        return P / P.sum(axis=1, keepdims=True)
+
+
+class TakesZeroForMuch(Shrink):
+    """Reads an exact 0 as a thousandth."""
+
+    def _predict_proba(self, record):
+        P = np.where(record.probabilities == 0.0, 1e-3, record.probabilities)
+        return P / P.sum(axis=1, keepdims=True)
 
 
 class SortsTheClasses(Shrink):
@@ -240,6 +258,7 @@ class ShowsAnotherFormula(cb.VectorScaling):
 
 
 BROKEN_CALIBRATORS = {
+    "order_at_zero": TakesZeroForMuch,
     "expression": SaysItWrongly,
     "output_is_valid": Unnormalised,
     "weights_are_repetition": IgnoresWeights,
@@ -303,6 +322,10 @@ def test_an_honest_calibrator_of_another_package_passes():
 @pytest.mark.parametrize("name", BROKEN_CALIBRATORS)
 def test_the_check_catches_a_calibrator_broken_in_that_way(name):
     assert caught(calibrator_checks(BROKEN_CALIBRATORS[name]()), name)
+
+
+def test_the_law_of_rows_catches_sums_that_follow_the_memory_order():
+    assert caught(calibrator_checks(SumsByMemoryOrder()), "rows_are_independent")
 
 
 class KeepsTheDefaultInput(Shrink):

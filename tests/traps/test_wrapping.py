@@ -96,7 +96,7 @@ def test_fit_does_not_change_parameters_nor_the_users_model(calibrator):
     model = LogisticRegression().fit(X, y)
     before, coefficients = repr(calibrator.get_params()), model.coef_.copy()
     clf = cb.CalibratedClassifier(model, calibrator).fit(X, y)
-    again = clone(clf).set_params(model=model).fit(X, y)
+    again = clone(clf).set_params(estimator=model).fit(X, y)
     twice = clf.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(twice, again.predict_proba(X))
     np.testing.assert_array_equal(model.coef_, coefficients)

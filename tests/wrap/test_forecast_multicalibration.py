@@ -27,7 +27,7 @@ def test_it_finds_bias_and_spread():
     fit, rest = slice(0, 5000), slice(5000, None)
     cal = ForecastMulticalibration().fit(mean[fit], y[fit], std=std[fit], X=X[fit], groups=group[fit])
     out = cal.predict(mean[rest], std[rest], X=X[rest], groups=group[rest])
-    base = cb.StdScaling().fit(mean[fit], y[fit], std=std[fit]).predict(mean[rest], std[rest])
+    base = cb.DistributionRecalibration(shape=None).fit(mean[fit], y[fit], std=std[fit]).predict(mean[rest], std[rest])
     true = mean[rest] + std[rest] * bias[rest], std[rest] * spread[rest]
     losses = [score(*one, y[rest]).mean() for one in ((base.mean, base.std), (out.mean, out.std), true)]
     assert losses[0] - losses[1] > 0.9 * (losses[0] - losses[2])
@@ -46,7 +46,7 @@ def test_forecasts_that_are_right_are_left_alone():
         cal = ForecastMulticalibration(max_rounds=15).fit(mean, y, std=std, X=X, groups=group)
         if not cal.trees_.used:
             left += 1
-            base = cb.StdScaling().fit(mean, y, std=std).predict(mean, std)
+            base = cb.DistributionRecalibration(shape=None).fit(mean, y, std=std).predict(mean, std)
             np.testing.assert_array_equal(cal.predict(mean, std, X=X, groups=group).std, base.std)
             assert cal.status_ == "base: no evidence that it is off"
     assert left >= 6

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import ConfidenceCalibrator, Isotonic, PerClass, TemperatureScaling
+from calibrant import ConfidenceCalibrator, Isotonic, LikelihoodPool, PerClass
 from calibrant.errors import SparseDataWarning
 
 
@@ -19,7 +19,7 @@ def test_each_predicted_class_is_calibrated_by_its_own_rows(data):
     Q = PerClass().fit(P, y).predict_proba(P)
     for k in range(3):
         own = P.argmax(axis=1) == k
-        np.testing.assert_array_equal(Q[own], TemperatureScaling(classes=[0, 1, 2]).fit(P[own], y[own]).predict_proba(P[own]))
+        np.testing.assert_array_equal(Q[own], LikelihoodPool(classes=[0, 1, 2]).fit(P[own], y[own]).predict_proba(P[own]))
 
 
 def test_a_confidence_calibrator_inside_is_the_per_class_confidence(data):

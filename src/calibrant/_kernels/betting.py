@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant._kernels.softmax import log_odds
 
-__all__ = ["N_ALTERNATIVES", "growth_since", "likeliest_start", "log_evidence", "log_factors", "next_stakes"]
+__all__ = ["N_ALTERNATIVES", "growth_since", "likeliest_start", "log_evidence", "log_factors", "next_stakes", "rate_bets"]
 
 #: Shifts on the logit scale, from a factor of 1.05 in the odds to one of 25, and slopes from 1/4 to 4.
 SHIFTS = np.concatenate([[0.0], *([size, -size] for size in 0.05 * 2.0 ** np.arange(7))])
@@ -32,23 +32,32 @@ def log_factors(sums, low, high):
     filled = sums[:, 0] > 0.0
     (n, total, hits), low, high = sums[filled].T, low[filled], high[filled]
     score = np.clip(total / n, 0.0, 1.0)
-    floor = np.minimum(np.clip(score + low, 0.0, 1.0), 1.0 - NEAR)
-    ceiling = np.maximum(np.clip(score + high, 0.0, 1.0), NEAR)
     shift, slope = ALTERNATIVES.T[..., None]
     z = shift + slope * log_odds(np.clip(score + 0.5 * (low + high), NEAR, 1.0 - NEAR))
-    rate = special.expit(z)
-    nearest = np.clip(rate, floor, ceiling)
+    hit, miss = rate_bets(score, low, high, z)
+    return hit @ hits + miss @ (n - hits)
+
+
+def rate_bets(rate, low, high, z):
+    """Log factors, (A, B) each, of one hit and of one miss: alternatives of log-odds ``z`` (A, B) against a claim on B rates.
+
+    The claim is that each is between ``rate`` + ``low`` and ``rate`` + ``high``, (B,) each.
+    """
+    floor = np.minimum(np.clip(rate + low, 0.0, 1.0), 1.0 - NEAR)
+    ceiling = np.maximum(np.clip(rate + high, 0.0, 1.0), NEAR)
+    alternative = special.expit(z)
+    nearest = np.clip(alternative, floor, ceiling)
     # Within the claim there is no bet.
-    bet = rate != nearest
+    bet = alternative != nearest
     safe = np.where(bet, nearest, 0.5)
     hit = np.where(bet, special.log_expit(z) - np.log(safe), 0.0)
     miss = np.where(bet, special.log_expit(-z) - np.log1p(-safe), 0.0)
-    return hit @ hits + miss @ (n - hits)
+    return hit, miss
 
 
 def next_stakes(log_stakes, count, factors):
     """Log stakes (A,) after bucket ``count`` = 1, 2, ...: of the 1 at the start, 1 / (count (count + 1)) is first staked there, evenly."""
-    fresh = -np.log(count * (count + 1.0) * N_ALTERNATIVES)
+    fresh = -np.log(count * (count + 1.0) * len(factors))
     return np.logaddexp(log_stakes, fresh) + factors
 
 

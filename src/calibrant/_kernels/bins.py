@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from calibrant._kernels.ties import distinct_scores
+
 __all__ = [
     "equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "equal_width_starts", "group_ends", "grouped_sums",
 ]  # fmt: skip
@@ -44,7 +46,7 @@ def equal_mass_groups(score: np.ndarray, n_bins: int, weight: np.ndarray | None 
     A run of tied scores goes to the part that holds the middle of its weight; the numbers of the parts used are
     then made consecutive. Returns (n,) intp in 0..G-1, ascending with the score, G <= n_bins.
     """
-    unique, inverse = np.unique(score, return_inverse=True)
+    unique, inverse = distinct_scores(score)
     mass = np.bincount(inverse, weights=weight, minlength=len(unique)).astype(np.float64)
     return equal_mass_parts(mass, n_bins)[inverse]
 

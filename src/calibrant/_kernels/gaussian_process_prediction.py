@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.gaussian_process import JITTER, Hyper, Posterior, cholesky, latent, projection
 from calibrant._kernels.radial_lattice import PERIOD, WIDTH, function_values, row_products
 from calibrant._kernels.softmax import softmax
@@ -81,7 +82,7 @@ class Independent:
         return np.sqrt(variance)[:, :, None] * draws
 
     def curvature(self, scores, variance, Q):
-        return variance * (1.0 - 2.0 * Q) + np.sum(variance * Q * (2.0 * Q - 1.0), axis=1, keepdims=True)
+        return variance * (1.0 - 2.0 * Q) + sum_rows(variance * Q * (2.0 * Q - 1.0))[:, None]
 
     @staticmethod
     def values_a_row(n_classes, n_draws):
@@ -126,7 +127,7 @@ class Joint:
         prior = np.einsum("mnk,nk->mn", B, Q)
         gained = np.einsum("mnk,mn->nk", B, root @ (root.T @ prior) - prior)
         CQ = self.hyper.variance * row_products(scores, Q, self.hyper.length) + self.hyper.noise * Q + gained
-        return variance - 2.0 * CQ + np.sum((2.0 * CQ - variance) * Q, axis=1, keepdims=True)
+        return variance - 2.0 * CQ + sum_rows((2.0 * CQ - variance) * Q)[:, None]
 
     @staticmethod
     def values_a_row(n_classes, n_draws):

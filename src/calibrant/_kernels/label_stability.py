@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 from scipy import sparse, special
 
+from calibrant._kernels.fixed_order import multiply_rows
+
 __all__ = ["runner_up_gap", "sampled_stability", "spread_sums", "stability", "standard_noise"]
 
 REACH = {"gaussian": 10.0, "uniform": 1.0}  # gaps beyond it, in noise widths, change the probability by less than 1e-12 a class
@@ -35,7 +37,11 @@ def stability(logits, predicted, scale, noise):
         gaps = _gaps(logits[rows], predicted[rows])
         with np.errstate(over="ignore"):
             gaps /= scale
-        out[rows] = exact(gaps)
+        # The grid of a label that is behind reaches farther: each row has its own, whatever the rows beside it.
+        behind, own = gaps.min(axis=1) < 0.0, out[rows]
+        for kind in (behind, ~behind):
+            if kind.any():
+                own[kind] = exact(gaps[kind])
     return np.clip(out, 0.0, 1.0, out=out)
 
 
@@ -179,14 +185,14 @@ def _gaussian(gaps):
     behind = bool(gaps.min() < 0.0)
     if gaps.shape[1] <= FEW_CLASSES["gaussian behind" if behind else "gaussian"]:
         nodes, weights = _normal_rule()
-        return special.ndtr(gaps[:, :, None] + nodes).prod(axis=1) @ weights
+        return multiply_rows(special.ndtr(gaps[:, :, None] + nodes).prod(axis=1), weights)
     high = FINE_CELLS["gaussian"]
     per_width = high / REACH["gaussian"]
     values, weights = _fine_table("gaussian", low := -high if behind else 0)
     gaps *= per_width
-    spread = _sparse_spread if gaps.shape[1] <= SPARSE_CLASSES else _spread
-    sums = spread(gaps, low, high) @ values
-    return np.exp(sums, out=sums) @ weights
+    few = gaps.shape[1] <= SPARSE_CLASSES
+    sums = _sparse_spread(gaps, low, high) @ values if few else multiply_rows(_spread(gaps, low, high), values)
+    return multiply_rows(np.exp(sums, out=sums), weights)
 
 
 def _uniform(gaps):
@@ -204,7 +210,8 @@ def _uniform(gaps):
     product = np.ones((len(gaps), len(nodes)))
     for k in range(NEAREST):
         product *= np.clip(near[:, k, None] + nodes, 0.0, 1.0)
-    return np.exp(whole @ upper) @ upper_weights + (np.exp(rest @ lower) * product) @ lower_weights
+    above = multiply_rows(np.exp(multiply_rows(whole, upper)), upper_weights)
+    return above + multiply_rows(np.exp(multiply_rows(rest, lower)) * product, lower_weights)
 
 
 def _uniform_few(gaps):

@@ -120,9 +120,10 @@ def _restricted(offset: np.ndarray, column: np.ndarray, hit: np.ndarray, weight:
         low, high = (at, high) if gradient > 0.0 else (low, at)
         step = gradient / curvature if curvature > 0.0 else np.copysign(1.0 + abs(at), gradient)
         to = at + float(np.clip(step, -5.0 - abs(at), 5.0 + abs(at)))
-        if not low <= to <= high:
-            to = 0.5 * (low + high)
         if abs(to - at) <= 1e-9 * (1.0 + abs(at)):
             return to, curvature
+        # An end of the bracket has been looked at: from it the next step could lead back here, and so on.
+        if not low < to < high:
+            to = 0.5 * (low + high)
         at = to
     return at, curvature

@@ -10,6 +10,7 @@ with, in float32: it steers the steps and has no part in where they end.
 import numpy as np
 
 from calibrant._kernels.class_inverses import class_inverses
+from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._kernels.newton import LazySolver, cholesky_solver, preconditioned_solver
 from calibrant._kernels.softmax import by_class
 from calibrant._kernels.threads import map_blocks, row_blocks
@@ -34,7 +35,7 @@ def vector_logits(theta, z):
 
 def matrix_logits(theta, z):
     """A z + b, (K, K + 1) and (n, K) -> (n, K)."""
-    out = z @ theta[:, :-1].T
+    out = multiply_rows(z, theta[:, :-1].T)
     out += theta[:, -1]
     return out
 

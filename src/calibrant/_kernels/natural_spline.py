@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from calibrant._kernels.fixed_order import multiply_rows
+
 __all__ = ["cube_weights", "curved_basis", "penalty_root"]
 
 
@@ -34,4 +36,4 @@ def curved_basis(x, knots, root):
 
     With 1 and x it spans all natural splines.
     """
-    return _tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots) @ root
+    return multiply_rows(_tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots), root)

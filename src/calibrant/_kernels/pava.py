@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from calibrant._kernels.ties import distinct_scores, near_ties
+
 __all__ = ["pool_ties", "pooled_blocks", "pooled_blocks_of", "smooth_ends"]
 
 
 def pool_ties(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct scores ascending, their total weights, and their weighted mean outcomes: three (m,) arrays."""
+    """Scores ascending that differ by more than rounding, their total weights, and their weighted mean outcomes: three (m,) arrays."""
     step = np.diff(score)
-    if (step >= 0.0).all():  # sorted once for several maps
+    if (step >= 0.0).all() and len(near_ties(score)) == np.count_nonzero(step) + 1:  # sorted once for several maps
         first = np.flatnonzero(np.append(True, step > 0.0))
         mass = np.add.reduceat(weight, first)
         return score[first], mass, np.add.reduceat(weight * correct, first) / mass
-    unique, inverse = np.unique(score, return_inverse=True)
+    unique, inverse = distinct_scores(score)
     mass = np.bincount(inverse, weights=weight)
     return unique, mass, np.bincount(inverse, weights=weight * correct) / mass
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.threads import map_blocks, row_blocks
 
 __all__ = [
@@ -50,20 +51,20 @@ def bounded_logits(logits):
     return out
 
 
-def log_softmax(logits):
+def log_softmax(logits: np.ndarray) -> np.ndarray:
     """Log of the softmax over the last axis, (n, K) -> (n, K) float64, without overflow."""
     logits = by_class(logits)
     shifted = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
-    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    shifted -= np.log(sum_rows(np.exp(shifted)))[..., None]
     return shifted
 
 
-def softmax(logits):
+def softmax(logits: np.ndarray) -> np.ndarray:
     """Softmax over the last axis, (n, K) -> (n, K) float64, without overflow."""
     logits = by_class(logits)
     out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
     np.exp(out, out=out)
-    out /= out.sum(axis=-1, keepdims=True)
+    out /= sum_rows(out)[..., None]
     return out
 
 
@@ -89,7 +90,7 @@ def log_softmax_mixed(logits, share, beta=1.0):
 def _mixed(logits, share, dtype=np.float64):
     out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=dtype)
     np.exp(out, out=out)
-    out *= (1.0 - share) / out.sum(axis=-1, keepdims=True)
+    out *= (1.0 - share) / sum_rows(out)[..., None]
     out += share / out.shape[1]
     return np.log(out, out=out)
 
@@ -97,7 +98,7 @@ def _mixed(logits, share, dtype=np.float64):
 def normalise_rows(P):
     """Rows of P divided by their sums, float64."""
     out = np.array(P, dtype=np.float64)
-    out /= out.sum(axis=-1, keepdims=True)
+    out /= sum_rows(out)[..., None]
     return out
 
 
@@ -112,7 +113,7 @@ def log_probabilities(P: np.ndarray) -> np.ndarray:
     peak = P[rows, top]
     others = P.copy()
     others[rows, top] = 0.0
-    rest = others.sum(axis=1)
+    rest = sum_rows(others)
     if P.min() <= 0.0:
         zero = P <= 0.0
         smallest = np.where(zero, np.inf, P).min(axis=1)
@@ -136,7 +137,7 @@ def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> 
     rows = np.arange(len(P))
     rest = P.copy()
     rest[rows, predicted] = 0.0
-    total = rest.sum(axis=1, keepdims=True)
+    total = sum_rows(rest)[:, None]
     even = np.full_like(rest, 1.0 / (P.shape[1] - 1))
     even[rows, predicted] = 0.0
     rest = np.where(total > 0.0, rest / np.where(total > 0.0, total, 1.0), even)

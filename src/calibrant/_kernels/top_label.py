@@ -9,6 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from calibrant._kernels.fixed_order import sum_rows
+
 __all__ = ["LOG_BETA_BOUNDS", "fit_top_label", "log_rest", "other_logits", "refine_brier"]
 
 LOG_BETA_BOUNDS = (np.log(1e-3), np.log(1e3))
@@ -35,7 +37,7 @@ def log_rest(others, beta):
         z, b = others[start : start + rows], beta[start : start + rows]
         peak = z.max(axis=1)
         e = np.exp((z - peak[:, None]) * b[:, None].astype(z.dtype))
-        total = e.sum(axis=1, dtype=np.float64)
+        total = sum_rows(e.astype(np.float64, copy=False))
         u[start : start + rows] = b * peak + np.log(total)
         slope[start : start + rows] = np.einsum("ij,ij->i", e, z, dtype=np.float64) / total
     return u, slope

@@ -68,6 +68,11 @@ class GroupLevels(Saved):
         self.warn_of_new(groups, [j for j, code in enumerate(found) if code.max(initial=-1) < 0])
         return np.column_stack(found)
 
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """By column, how many rows are of no level that was learned, a missing value among them."""
+        counts = [int((code < 0).sum()) for code in self._found(groups)]
+        return dict(zip(self.names, counts, strict=True))
+
     def any_known(self, groups: Any) -> np.ndarray:
         """(c,) whether any row is of a level that was learned."""
         return np.array([code.max(initial=-1) >= 0 for code in self._found(groups)])

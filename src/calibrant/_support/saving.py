@@ -7,7 +7,9 @@ The digest, of the arrays and the object, finds what has changed since the file 
 A change that an older reader would misread raises FORMAT_VERSION; older versions stay readable.
 """
 
+import dataclasses
 import hashlib
+import inspect
 import io
 import json
 import math
@@ -22,7 +24,7 @@ from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
 from calibrant._support.older_states import brought_up_to_date, current_option, under_new_names
 from calibrant._support.registry import class_named, key_of, own
-from calibrant._support.trial import trial
+from calibrant._support.trial import trial, with_few_draws
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 
 __all__ = ["FORMAT_VERSION", "Saved", "load", "save"]
@@ -146,7 +148,10 @@ def _tried(out):
         return out
     try:
         with np.errstate(all="ignore"):
-            trial(out)
+            trial(with_few_draws(out))
+            # What is shown must be there too: the parameters, and the sentences that explain a fit.
+            repr(out)
+            getattr(out, "explain", str)()
     except (InputError, MissingDependencyError):
         # It asks for other rows or for a library, in its own clear words; they come when it is used.
         pass
@@ -246,4 +251,9 @@ def _decode_object(node, archive):
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
     out = object.__new__(cls)
     vars(out).update(brought_up_to_date(cls, state))
+    stored = dataclasses.is_dataclass(cls) or hasattr(cls, "get_params")
+    given = inspect.signature(cls).parameters.values() if stored else ()
+    lacking = [p.name for p in given if p.default is p.empty and not hasattr(out, p.name)]
+    if lacking:
+        raise SavedFileError(f"holds a {node['class']} without {lacking}, which calibrant writes; save the calibrator again.")
     return out

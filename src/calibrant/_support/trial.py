@@ -1,19 +1,32 @@
 """Using a loaded object once, on made-up rows, so that a state that cannot work is refused at load and not at predict."""
 
+from copy import copy
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-__all__ = ["require_valid", "trial", "trial_options", "trial_rows"]
+__all__ = ["require_valid", "trial", "trial_options", "trial_rows", "with_few_draws"]
 
 #: Rows of a trial: one for each class up to this many, so that what is kept for each class is used.
 MOST_CLASSES = 64
+#: Random draws of a trial: a forged number of them would take any time.
+MOST_DRAWS = 100
 
 
 @singledispatch
 def trial(fitted: Any) -> None:
     """Use a fitted object once; raises where its state cannot work. The templates register theirs; other objects have none."""
+
+
+def with_few_draws(fitted: Any) -> Any:
+    """Return the object, or a copy of it that draws less where it says that it draws much."""
+    draws = getattr(fitted, "n_draws", None)
+    if not isinstance(draws, int) or draws <= MOST_DRAWS:
+        return fitted
+    out = copy(fitted)
+    out.n_draws = MOST_DRAWS
+    return out
 
 
 def trial_rows(n_classes: int, inputs: str, slow: bool = False) -> np.ndarray:

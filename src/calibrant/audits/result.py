@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from calibrant._support.extras import import_extra
+from calibrant._support.text_table import MOST_SHOWN, text_table
 from calibrant.contracts.columns import plain
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
@@ -73,9 +74,9 @@ class MulticalibrationError:
     p_value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
-    """What an audit found; ``print`` it for one line, ``frame()`` for all groups.
+    """What an audit found: ``print`` it for one line, show it for the first groups, ``frame()`` for all.
 
     Attributes
     ----------
@@ -116,15 +117,19 @@ class Audit:
 
     @property
     def sentence(self) -> str:
-        """How many groups are off, which is the worst, and how many could not be told."""
+        """How many groups are miscalibrated, which is the worst, and how many have too few rows to tell."""
         untold = sum(one.outcome == "not enough data" for one in self.groups)
-        told = f"; of {untold} there is not enough data to tell" if untold else ""
-        if not self.off or self.worst is None:
-            return f"0 of {len(self.groups)} groups are off{told}."
-        return f"{len(self.off)} of {len(self.groups)} groups; the worst: {_said(self.worst)}{told}."
+        told = f"; {untold} {'has' if untold == 1 else 'have'} too few rows to tell" if untold else ""
+        worst = f"; the worst is {_said(self.worst)}" if self.off and self.worst is not None else ""
+        verb = "is" if len(self.off) == 1 else "are"
+        return f"{len(self.off)} of {len(self.groups)} groups {verb} miscalibrated{worst}{told}."
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        head = ("group", "rows", "predicted", "observed", "gap", "interval", "p", "outcome")
+        return "\n".join([self.sentence, *text_table(head, [_shown(one) for one in self.groups], MOST_SHOWN)])
 
     def frame(self) -> Any:
         """One row a group, as a pandas data frame."""
@@ -140,5 +145,11 @@ class Audit:
 
 def _said(one: GroupGap) -> str:
     if one.events is None:
-        return f"{one.name}: should be {one.said:.3g}, is {one.came:.3g} (n = {one.n:,.0f})"
-    return f"{one.name}, says {100.0 * one.said:.3g} %, is {100.0 * one.came:.3g} % (n = {one.n:,.0f})"
+        return f"{one.name}: expected {one.said:.3g}, observed {one.came:.3g} (n = {one.n:,.0f})"
+    return f"{one.name}: predicted {100.0 * one.said:.3g} %, observed {100.0 * one.came:.3g} % (n = {one.n:,.0f})"
+
+
+def _shown(one: GroupGap) -> tuple[str, ...]:
+    p = "" if one.p_value is None else f"{one.p_value:.3g}"
+    interval = f"[{one.low:+.3f}, {one.high:+.3f}]"
+    return (one.name, f"{one.n:,.0f}", f"{one.said:.3g}", f"{one.came:.3g}", f"{one.gap:+.3f}", interval, p, one.outcome)

@@ -5,45 +5,37 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
-import calibrant
-from calibrant.cli.event import viewed
-from calibrant.cli.gate import FAILED, Gate, GateType
-from calibrant.cli.options import FILE, Columns, cluster_option, column_options
-from calibrant.cli.reading import column_of, columns_of, read_file
-from calibrant.cli.tables import as_text, console
-from calibrant.cli.wording import say, shown
+from calibrant.cli.options import FAILED, FILE, Columns, all_option, cluster_option, column_options, gate_option, json_option
+from calibrant.cli.wording import shown
 from calibrant.errors import InputError
 
 __all__ = ["audit"]
 
-#: Groups printed; the JSON holds all.
-PRINTED = 12
-
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", metavar="TABLE", type=FILE)
 @click.option("--groups", metavar="A,B", required=True, help="Columns of groups; their levels and crossings are audited.")
 @click.option("--target", metavar="TARGET", help="event, answer, classes, or a class's label (default: the event of two, else the answer).")
 @click.option("--depth", type=click.IntRange(1), default=2, show_default=True, help="Up to how many columns are crossed.")
 @click.option("--null", type=click.Choice(["strong", "weak"]), help="Every row's probability is true; or right on average in each group.")
 @click.option("--found", type=click.Choice(["tree", "boosting"]), help="Look for further groups in these columns.")
 @click.option("--tolerance", type=click.FloatRange(0.0), default=0.05, show_default=True, help="A gap that does not matter.")
-@click.option("--fail-if", "gates", type=GateType(), multiple=True, metavar="CONDITION",
-              help='Exit with 3 if it holds: "group_gap>0.05" or "groups_off>0"; may be repeated.')  # fmt: skip
+@gate_option('"group_gap>0.05" or "groups_off>0"')
 @cluster_option
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
+@all_option
+@json_option
 @column_options()
 @click.pass_context
 def audit(
-    ctx: Any, file: Path, groups: str, target: Any, depth: int, null: Any, found: Any, tolerance: float, gates: tuple[Gate, ...],
-    cluster: Any, as_json: bool, columns: Columns,
+    ctx: Any, file: Path, groups: str, target: Any, depth: int, null: Any, found: Any, tolerance: float, gates: Any,
+    cluster: Any, whole: bool, as_json: bool, columns: Columns,
 ) -> None:  # fmt: skip
-    """Test whether the predictions in FILE are calibrated in every group, with the number of groups taken into account.
+    """Test whether the predictions in TABLE are calibrated in every group, with the number of groups taken into account.
 
-    The chance that any group is called off falsely is at most 5 %. A gap is what was said less what came; the gate takes the largest one of
-    the groups that are off, shrunk by what chance explains.
+    The chance that any group is falsely found to be miscalibrated is at most 5 %. A gap is the mean prediction less the observed rate. The
+    gate group_gap takes the largest gap of the groups that are miscalibrated, shrunk by what chance explains. The first 12 groups are
+    shown, the worst first.
 
     \b
     Examples:
@@ -52,6 +44,11 @@ def audit(
       calibrant audit answers.csv --groups language,topic --target answer --json
       calibrant audit forecasts.csv --groups store
     """
+    import calibrant
+    from calibrant.cli.event import viewed
+    from calibrant.cli.gate import failed
+    from calibrant.cli.reading import column_of, columns_of, read_file
+
     data: Any = read_file(file, columns)
     if data.inputs == "score":
         raise InputError("audit needs probabilities, and --inputs score says otherwise; turn them into risks with `calibrant fit` first.")
@@ -74,21 +71,27 @@ def audit(
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:
-        _print(result)
+        _print(result, whole)
     told = {"metrics": [], "audit": {"before": summary, "after": None}}
-    reasons = [reason for gate in gates if (reason := gate.reason(told)) is not None]
-    if reasons:
-        say(f"Failed: {'; '.join(reasons)}", err=True)
+    if failed(gates, told):
         ctx.exit(FAILED)
 
 
-def _print(result: Any) -> None:
+def _print(result: Any, whole: bool) -> None:
+    from rich.table import Table
+
+    from calibrant.cli.tables import as_text, console, first_of
+
     click.echo(shown(result.sentence))
     made = Table(box=None)
-    for name, side in (("Group", "left"), ("Rows", "right"), ("Says", "right"), ("Is", "right"), ("Gap", "right"), ("p", "right")):
-        made.add_column(name, justify=side)
-    made.add_column("Reading")
-    for one in result.groups[:PRINTED]:
+    made.add_column("Group")
+    for name in ("Rows", "Predicted", "Observed", "Gap", "p"):
+        made.add_column(name, justify="right")
+    made.add_column("Result")
+    groups, note = first_of(result.groups, whole)
+    for one in groups:
         numbers = f"{one.n:,.0f}", f"{one.said:.3g}", f"{one.came:.3g}", f"{one.gap:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
         made.add_row(as_text(one.name), *numbers, "–" if one.p_value is None else f"{one.p_value:.3g}", one.outcome)
     console().print(made)
+    if note:
+        click.echo(note)

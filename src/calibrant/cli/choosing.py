@@ -1,6 +1,5 @@
 """Which calibrator a command works with: a saved one, one by name, or the default."""
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,8 @@ import click
 
 import calibrant
 from calibrant.cli.event import refuse_target
-from calibrant.cli.methods import RENAMED, make, methods, regression_methods
+from calibrant.cli.extensions import import_extensions
+from calibrant.cli.methods import make, methods, regression_methods
 from calibrant.cli.reading import PredictionFile, column_order, columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
@@ -22,10 +22,7 @@ from calibrant.folds.model_outputs import is_fitted
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
-__all__ = [
-    "arranged", "chosen", "fitting", "fold_progress", "groups_used", "method_options", "of_scores", "reported", "require_inputs", "saved",
-    "target_option",
-]  # fmt: skip
+__all__ = ["arranged", "chosen", "fitting", "fold_progress", "groups_used", "of_scores", "reported", "require_inputs", "saved"]
 
 N_SPLITS = 5
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
@@ -34,52 +31,6 @@ TASKS: dict[Any, Any] = {
     "classification": (methods, calibrant.Calibrator, "predictions of classes"),
     "regression": (regression_methods, calibrant.RegressionCalibrator, "forecasts of a number"),
 }
-
-
-class _MethodType(click.ParamType):
-    """A method's name; an unknown one is wrong usage and gets the list."""
-
-    name = "name"
-
-    def convert(self, value, param, ctx):
-        """The name, checked; an old one as it is called now."""
-        if value in RENAMED:
-            click.echo(f"Warning: --method {value} is called {RENAMED[value]} now; use that name.", err=True)
-            return RENAMED[value]
-        if value not in methods(groups=True) and value not in regression_methods(groups=True):
-            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods(groups=True))}"
-            self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
-        return value
-
-
-def target_option(words: str) -> Callable[..., Any]:
-    """``--target``, the question."""
-    return click.option(
-        "--target", metavar="TARGET", help=f"{words}: event (of two classes, by default), answer, classes, or a class's label."
-    )
-
-
-def method_option(words: str, target: str = "What is asked, and what a map named by --method is fitted to") -> Callable[..., Any]:
-    """``--method NAME`` and ``--target``."""
-    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target_option(target)(command))
-
-
-class _SavedType(click.Path):
-    """A file that is there; a method's name in its place gets the option for names."""
-
-    def convert(self, value, param, ctx):
-        """The path, checked."""
-        if value in (*RENAMED, *methods(groups=True), *regression_methods(groups=True)) and not Path(value).exists():
-            self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
-    saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
-    words = "A calibrator saved by `calibrant fit`, applied as it is."
-    command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
-    return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
 
 
 def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
@@ -91,6 +42,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
         raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     if path is None:
         return None
+    import_extensions()
     loaded = calibrant.load(path)
     if not isinstance(loaded, (calibrant.Map, *(kind for _, kind, _ in TASKS.values()), *also)):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")

@@ -8,13 +8,12 @@ import numpy as np
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred, whole_numbers
-from calibrant.labels import is_number
+from calibrant.labels import is_missing, is_number
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
-    from calibrant.cli.table_sources import CsvSource, ParquetSource
 
-__all__ = ["ARRAYS", "as_floats", "find", "same_kind"]
+__all__ = ["ARRAYS", "as_floats", "find", "missing_in", "require_all", "same_kind"]
 
 #: The usual names of arrays, and of the columns beside the predictions.
 ARRAYS: dict[Any, Any] = {
@@ -25,17 +24,16 @@ PATTERNS: dict[Any, Any] = {"probability": ("p_*", "prob_*", "probability_*"), "
 SINGLE = ("p", "risk", "probability", "prob", "score")
 
 
-def find(source: "CsvSource | ParquetSource", columns: "Columns", prefer: str) -> Any:
-    """(names, values, inputs, classes) of a csv or parquet file."""
-    given = {"probability": columns.risk or columns.probabilities, "logit": columns.logits}
+def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str, Any]:
+    """(names, inputs, classes) of the columns of predictions of a table."""
+    given = {"probability": columns.one or columns.probabilities, "logit": columns.logits}
     kinds = [kind for kind, name in given.items() if name is not None] or ["probability", "logit"]
     if prefer == "logit" and len(kinds) == 2:
         kinds.reverse()
     for kind in kinds:
-        names, classes = _named(source, given[kind], columns.risk is None) if given[kind] is not None else _usual(source, kind)
+        names, classes = _named(source, given[kind], columns.one is None) if given[kind] is not None else _usual(source, kind)
         if names:
-            values = np.column_stack([as_floats(source.column(name), name, source.path) for name in names])
-            return names, values[:, 0] if len(names) == 1 else values, kind, classes
+            return names, kind, classes
     raise InputError(
         f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it has {source.described()}; "
         'name yours with --risk, --probabilities "a,b,c" (or with a star for the class, "score_*") or --logits; '
@@ -77,12 +75,52 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
     if getattr(column, "dtype", np.dtype(object)).kind in "mM":
         raise InputError(f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another column.")
     try:
-        return np.asarray(column, dtype=np.float64)
+        values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
-        bad = next((i for i, v in enumerate(column) if not is_number(v)), 0)
-        value = column[bad] if isinstance(column, list) else column.tolist()[bad]
-        said = f"row {bad} is {abridged(value)}; {_remedy(str(value))}"
-        raise InputError(f"{path}: column {name!r} must hold numbers; {said}.") from None
+        values = None
+    if values is None or _holds_text(column):
+        listed = column if isinstance(column, list) else column.tolist()
+        bad = next((i for i, value in enumerate(listed) if not _is_missing(value) and not _is_number(value)), None)
+        if bad is not None:
+            said = f"row {bad} is {abridged(listed[bad])}; {_remedy(str(listed[bad]))}"
+            raise InputError(f"{path}: column {name!r} must hold numbers; {said}.")
+        values = np.array([np.nan if _is_missing(value) else float(value) for value in listed])
+    require_all(np.isnan(values), name, path, "a number")
+    return values
+
+
+def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
+    """Refuse rows without a value."""
+    rows = np.flatnonzero(missing)
+    if len(rows):
+        remedy = "fill them in, or leave such rows out with --skip-missing"
+        raise InputError(f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)} such rows); {remedy}.")
+
+
+def missing_in(source: Any, name: str) -> np.ndarray:
+    """(n,) which rows of an array or column hold nothing."""
+    values = source.column(name)
+    if source.kind == "csv":
+        return np.array([_is_missing(value) or value.strip().lower() == "nan" for value in values], dtype=bool)
+    if values.dtype.kind not in "fO":
+        return np.isnat(values) if values.dtype.kind in "mM" else np.zeros(len(values), dtype=bool)
+    found = np.isnan(values) if values.dtype.kind == "f" else np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    return np.asarray(found.any(axis=tuple(range(1, found.ndim))))
+
+
+def _is_missing(value: Any) -> bool:
+    return not value.strip() if isinstance(value, str) else is_missing(value)
+
+
+def _is_number(value: Any) -> bool:
+    # Python reads 0_1 as a number, which nobody writes as one.
+    return is_number(value) and "_" not in str(value)
+
+
+def _holds_text(column: Any) -> bool:
+    """Whether a text of the column is no number though Python reads it as one."""
+    texts = column if isinstance(column, list) else column.tolist() if column.dtype.kind in "OU" else []
+    return any(isinstance(value, str) and "_" in value for value in texts)
 
 
 def _remedy(text):
@@ -90,7 +128,7 @@ def _remedy(text):
     if text.strip().endswith("%") and is_number(text.strip().removesuffix("%")):
         return "remove the signs, and say --inputs percent of a column of risks"
     if text.count(",") == 1 and is_number(text.replace(",", ".")):
-        return "write numbers with a point"
+        return "write numbers with a point, or separate the values by semicolons"
     return "repair or drop that row"
 
 

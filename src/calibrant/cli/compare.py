@@ -6,45 +6,35 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from calibrant import metrics
-from calibrant.cli.choosing import of_scores, target_option
-from calibrant.cli.event import refuse_target, viewed
-from calibrant.cli.options import FILE, Columns, cluster_option, column_options
-from calibrant.cli.reading import column_of, read_source
-from calibrant.cli.sources import open_source
+from calibrant.cli.options import FILE, Columns, cluster_option, column_options, json_option, target_option
 from calibrant.cli.wording import few, say
-from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
-from calibrant.groups import read_clusters
-from calibrant.labels import places
-from calibrant.metrics.comparison import CORRECTIONS, OF_CLASSES, OF_NUMBERS
 
 __all__ = ["compare"]
 
-#: As in the report, the Brier score of an event is of one column.
-OF_EVENTS = (metrics.log_loss, metrics.event_brier_score)
+#: For the number of pairs; as ``metrics.compare`` has them.
+CORRECTIONS = ("holm", "bonferroni", "none")
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.argument("files", metavar="TABLE...", nargs=-1, required=True, type=FILE)
 @target_option("What is asked")
 @click.option("--metric", "keys", metavar="KEY", multiple=True,
               help="Compare by this metric; may be repeated (default log loss and Brier score; of forecasts CRPS and NLL).")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="The one that the others are compared with; by default every pair is.")
 @cluster_option
-@click.option("--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True, help="For the number of pairs.")
+@click.option("--correction", type=click.Choice(CORRECTIONS), default="holm", show_default=True, help="For the number of pairs.")
 @click.option(
-    "--level", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals."
+    "--level", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of the intervals."
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
+@json_option
 @column_options(several=True)
 def compare(
     files: tuple[Path, ...], target: Any, keys: tuple[str, ...], cluster: str | None, as_json: bool, columns: Columns,
     risks: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
-    """Test whether one prediction is better than another on the same rows: those of several FILEs, or several --risk columns of one.
+    """Test whether one prediction is better than another on the same rows: those of several TABLEs, or several --risk columns of one.
 
     Each pair gets the difference of each metric with an interval and a test, corrected for the number of pairs. Calibration errors are
     shown and not compared: where one of two is near 0 no test of them holds its level; decide by a proper score.
@@ -56,6 +46,11 @@ def compare(
       calibrant compare log.jsonl --risk a --risk b --risk c --baseline a --cluster patient
       calibrant compare forecasts_a.csv forecasts_b.csv --metric crps --json
     """
+    from calibrant import metrics
+    from calibrant.cli.reading import column_of
+    from calibrant.groups import read_clusters
+    from calibrant.metrics.comparison import OF_CLASSES, OF_EVENTS, OF_NUMBERS
+
     read_of = {name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()}
     (data, whole, _), *_ = read_of.values()
     for other, record, _ in read_of.values():
@@ -74,18 +69,44 @@ def _read(files, columns, risks):
     names = risks if len(files) == 1 else paths if len(risks) < 2 else [f"{path}:{risk}" for path in paths for risk in risks]
     if len(names) < 2 or len(set(names)) < len(names):
         found = f"got {few(names or paths)}"
-        raise click.UsageError(f"compare takes two different predictions or more, two FILEs or --risk twice; {found}.")
-    found = (read_source(source, replace(columns, risk=risk)) for source in map(open_source, files) for risk in risks or (None,))
+        raise click.UsageError(f"compare takes two different predictions or more, two TABLEs or --risk twice; {found}.")
+    from calibrant.cli.reading import read_source
+    from calibrant.cli.sources import open_source
+
+    sources, risks = [open_source(file) for file in files], risks or (None,)
+    if columns.skip_missing:
+        sources, columns = _without_missing(sources, columns, risks), replace(columns, skip_missing=False)
+    found = (read_source(source, replace(columns, risk=risk)) for source in sources for risk in risks)
     return dict(zip(names, map(_as_risks, found), strict=True))
 
 
+def _without_missing(sources, columns, risks):
+    """The sources without the rows that lack a prediction, label or weight in any of them, so that all have the same rows."""
+    import numpy as np
+
+    from calibrant.cli.reading import rows_left
+
+    left = [rows_left(source, replace(columns, risk=risk), True) for source in sources for risk in risks]
+    if len({len(each) for each in left}) > 1:
+        counts = ", ".join(f"{len(source):,}" for source in sources)
+        raise InputError(f"all tables must have the same rows; they have {counts}; compare on the same rows.")
+    kept = np.all(left, axis=0)
+    if not kept.all():
+        say(f"{np.sum(~kept):,} of {len(kept):,} rows lack a prediction, label or weight in some table and are left out.", err=True)
+    return [source.take(np.flatnonzero(kept)) for source in sources]
+
+
 def _as_risks(data):
+    from calibrant.cli.choosing import of_scores
+
     scored = of_scores(data, None, None)
     return scored[1] if scored else data
 
 
 def _record(data, target):
     """(the record of a file, the one that is measured): of the event, where it is asked for, that of yes and no."""
+    from calibrant.cli.event import refuse_target, viewed
+
     refuse_target(data, target)
     if data.task == "regression":
         return (whole := data.record().one_output()), whole
@@ -95,6 +116,10 @@ def _record(data, target):
 
 def _require_same_rows(first, ours, other, theirs):
     """The same outcomes and weights, row by row, so that rows can be paired."""
+    import numpy as np
+
+    from calibrant.labels import places
+
     if first.task != other.task:
         raise InputError(f"{other.path} must be of the same task as {first.path}; got {other.task} and {first.task}; say --task.")
     if len(ours) != len(theirs):
@@ -110,6 +135,9 @@ def _require_same_rows(first, ours, other, theirs):
 
 
 def _metrics(keys, task):
+    from calibrant import metrics
+    from calibrant.contracts.metric import Metric
+
     known = (getattr(metrics, name) for name in metrics.__all__)
     of_task = {one.key: one for one in known if isinstance(one, Metric) and one.task == task}
     unknown = next((key for key in keys if key not in of_task), None)

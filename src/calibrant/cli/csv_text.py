@@ -3,19 +3,21 @@
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.levels import NUMBER, level_of
 
-__all__ = ["decoded", "encoding_of", "rows_in", "rows_of", "typed"]
+__all__ = ["decoded", "encoding_of", "rows_in", "rows_of", "separator_of", "typed", "with_points"]
 
-#: What other programs write where we read commas.
-SEPARATORS = {";": "semicolons", "\t": "tabs"}
+#: What parts the values of a line.
+SEPARATORS = (",", ";", "\t")
+#: A number with a decimal comma, a whole one, or none.
+DECIMAL = re.compile(r"([+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?")
 #: Characters of one value, where the rows are read a few at a time.
 LONGEST_VALUE = 2**24
 #: The longer marks first, as UTF-32 begins like UTF-16.
@@ -77,25 +79,33 @@ def _seen(data):
     return "UTF-16 without its mark, or no text at all", f"UTF-16{'LE' if little else 'BE'}"
 
 
-def rows_of(text: str, path: Path) -> Any:
-    """(names of the columns, rows) of CSV text, each row as long as there are names; empty lines are left out."""
-    return next(rows_in(io.StringIO(text, newline=""), path, None, len(text)))
+def rows_of(text: str, path: Path) -> tuple[list[str], list[list[str]], str]:
+    """(names of the columns, rows, separator) of CSV text, each row as long as there are names; empty lines are left out."""
+    lines = io.StringIO(text, newline="")
+    separator = separator_of(lines)
+    return *next(rows_in(lines, path, separator, None, len(text))), separator
+
+
+def separator_of(lines: io.TextIOBase) -> str:
+    """The mark that parts the most names in the first line that holds some, of those in use; the lines are then read from their start."""
+    first = next((line for line in iter(lines.readline, "") if line.strip()), "")
+    lines.seek(0)
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
 
 
 def rows_in(
-    lines: Iterable[str], path: Path, cells: int | None, longest: int = LONGEST_VALUE
+    lines: Iterable[str], path: Path, separator: str, cells: int | None, longest: int = LONGEST_VALUE
 ) -> Iterator[tuple[list[str], list[list[str]]]]:  # fmt: skip
-    """The same of lines of text, so many rows at a time as have about ``cells`` values (None: all)."""
+    """The names and rows of lines of text, so many rows at a time as have about ``cells`` values (None: all)."""
     limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
     # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.
-    reader, whole = csv.reader(lines, strict=True), 0
+    reader, whole = csv.reader(lines, delimiter=separator, strict=True), 0
     header, rows, given = None, [], False
     try:
         for row in reader:
             whole = reader.line_num
             if header is None:
                 header = row or None
-                _check_separator(row, path)
             elif row:
                 _check_length(row, header, path, whole)
                 rows.append(row)
@@ -112,12 +122,17 @@ def rows_in(
         raise InputError(f"{path} must have a line of column names and at least one row; it has {whole} lines.")
 
 
-def _check_separator(header, path):
-    # One name holds them all, and numbers with decimal commas would then be torn apart below it.
-    found = next((mark for mark in SEPARATORS if mark in header[0]), None) if len(header) == 1 else None
-    if found is not None:
-        remedy = f"save it with commas, for example with pandas.read_csv(file, sep={found!r}, decimal=',').to_csv(new_file, index=False)"
-        raise InputError(f"{path} must have commas between its values and looks separated by {SEPARATORS[found]}; {remedy}.")
+def with_points(texts: list[str]) -> list[str]:
+    """Numbers with decimal commas written with points, where the whole column holds such numbers; any other column as it is.
+
+    Examples
+    --------
+    >>> with_points(["0,5", "", "1"]), with_points(["0,5", "0.7"]), with_points(["a,b", "c"])
+    (['0.5', '', '1'], ['0,5', '0.7'], ['a,b', 'c'])
+    """
+    if not any("," in text for text in texts) or not all(DECIMAL.fullmatch(text.strip()) for text in texts):
+        return texts
+    return [text.replace(",", ".") for text in texts]
 
 
 def _check_length(row, header, path, line):

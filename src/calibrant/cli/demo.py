@@ -1,52 +1,12 @@
 """``calibrant demo``: the main job on real data, from training to the report."""
 
-import json
-import time
-import warnings
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import click
-import numpy as np
-from rich.table import Table
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-import calibrant
-from calibrant import metrics
-from calibrant.cli.methods import methods
 from calibrant.cli.options import force_option, output_option, refuse_existing
-from calibrant.cli.tables import console, progress
-from calibrant.datasets.bundled import BUNDLED, three_parts
-from calibrant.errors import CalibrationWarning, InputError
-from calibrant.select.default import default_calibrator
 
 __all__ = ["demo"]
-
-COMPARED: dict[Any, Any] = {"log loss": metrics.log_loss, "Brier": metrics.brier_score, "ECE": metrics.expected_calibration_error}
-N_RESAMPLES = 300
-
-
-def _models():
-    """Three ways of being wrong about oneself: not sure enough, far too sure, slightly too sure."""
-    return {
-        "random forest": RandomForestClassifier(100, random_state=0),
-        "naive Bayes": make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-3)),
-        "neural network": make_pipeline(StandardScaler(), MLPClassifier((32,), alpha=1e-4, max_iter=1000, random_state=0)),
-    }
-
-
-@dataclass(frozen=True)
-class _Case:
-    """Predictions of one model on one data set, for the rows to fit on and the rows to test on."""
-
-    name: str
-    classes: np.ndarray
-    fit: tuple[Any, ...]
-    test: tuple[Any, ...]
 
 
 @click.command()
@@ -54,7 +14,7 @@ class _Case:
 @click.option("--full", is_flag=True, help="Print the table with intervals for every model and data set, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of tables.")
 @force_option
-def demo(output: Any, full: Any, as_json: Any, force: Any) -> None:
+def demo(output: Path, full: bool, as_json: bool, force: bool) -> None:
     """Train real models on scikit-learn's digits and breast cancer data, calibrate each by every method, compare, report.
 
     The models learn from 40 % of the rows, the calibrators from another 30 %; all numbers are from the last 30 %.
@@ -64,96 +24,7 @@ def demo(output: Any, full: Any, as_json: Any, force: Any) -> None:
       calibrant demo
       calibrant demo --full -o demo.html --force
     """
+    from calibrant.cli.demonstration import demonstrate
+
     refuse_existing(output, force)
-    start = time.perf_counter()
-    with progress("training models", 2 * len(_models())) as step:
-        cases = [case for make in BUNDLED.values() for case in _train(make(), step)]
-    with progress("calibrating", len(cases) * len(methods())) as step:
-        results = {case.name: _compare(case, step) for case in cases}
-    calibrator = default_calibrator()
-    first = cases[0]
-    found = calibrant.report(
-        first.fit[1], first.fit[0], test=first.test[::-1], classes=first.classes, calibrator=calibrator, title=f"Demo: {first.name}"
-    )
-    found.save(output, overwrite=force)
-    if as_json:
-        click.echo(json.dumps(results, indent=1))
-        return
-    out = console()
-    out.print(_overview(results))
-    for case in cases if full else cases[:1]:
-        out.print(_detail(case, results[case.name]))
-    out.print(f"{first.name}: {found.to_dict()['verdict']['sentence']}", soft_wrap=True)
-    out.print(
-        f"{len(cases)} cases, {len(methods())} methods, {time.perf_counter() - start:.0f} s. Open the report: {output}", soft_wrap=True
-    )
-
-
-def _train(data, step):
-    train, fit, test = three_parts(data)
-    for name, model in _models().items():
-        model.fit(data.X[train], data.y[train])
-        parts = [(model.predict_proba(data.X[rows]), data.classes[data.y[rows]]) for rows in (fit, test)]
-        yield _Case(f"{name} on {data.name}", data.classes, *parts)
-        step()
-
-
-def _compare(case, step):
-    """Method to its numbers, or to the reason why there are none."""
-    results = {}
-    for name, make in methods().items():
-        results[name] = _measure(make(), case)
-        step()
-    return results
-
-
-def _measure(calibrator, case):
-    with warnings.catch_warnings():
-        # Small data: what a method says of its fit is in its status, shown in the table.
-        warnings.simplefilter("ignore", CalibrationWarning)
-        try:
-            fitted = calibrator.set_params(classes=case.classes).fit(*case.fit)
-        except InputError as error:
-            return {"refused": str(error)}
-        Q = fitted.predict_proba(case.test[0])
-    found = {}
-    for name, metric in COMPARED.items():
-        interval = metric.interval(case.test[1], Q, classes=case.classes, n_resamples=N_RESAMPLES)
-        found[name] = {"value": interval.value, "low": interval.low, "high": interval.high}
-    return {**found, "status": fitted.status_}
-
-
-def _overview(results):
-    """Log loss of every method in every case; the methods in the order of their mean."""
-    table = Table(title="Log loss on the test rows (lower is better; best of a column in bold)", title_justify="left")
-    table.add_column("method", no_wrap=True)
-    for name in results:
-        model, _, data = name.partition(" on ")
-        table.add_column(f"{data}\n{model}", justify="right")
-    names = list(next(iter(results.values())))
-    loss = np.array([[results[case][name].get("log loss", {}).get("value", np.nan) for case in results] for name in names])
-    order = np.argsort(np.where(np.isnan(loss).any(axis=1), np.inf, loss.mean(axis=1)), kind="stable")
-    best = np.nanmin(loss, axis=0)
-    for i in order:
-        cells = ["–" if np.isnan(v) else f"[bold]{v:.3f}[/bold]" if v == b else f"{v:.3f}" for v, b in zip(loss[i], best, strict=True)]
-        table.add_row(_shown(names[i]), *cells)
-    return table
-
-
-def _detail(case, results):
-    table = Table(title=f"{case.name}: {len(case.fit[1])} rows to fit, {len(case.test[1])} to test", title_justify="left")
-    table.add_column("method")
-    for name in COMPARED:
-        table.add_column(name, justify="right")
-    table.add_column("fit")
-    measured = {name: found for name, found in results.items() if "refused" not in found}
-    for name, found in sorted(measured.items(), key=lambda item: item[1]["log loss"]["value"]):
-        cells = [f"{found[m]['value']:.3f} \\[{found[m]['low']:.3f}, {found[m]['high']:.3f}]" for m in COMPARED]
-        table.add_row(_shown(name), *cells, str(found["status"]))
-    for name in results.keys() - measured.keys():
-        table.add_row(_shown(name), "–", "–", "–", results[name]["refused"][:40])
-    return table
-
-
-def _shown(name):
-    return "[italic]uncalibrated[/italic]" if name == "identity" else name
+    demonstrate(output, full, as_json, force)

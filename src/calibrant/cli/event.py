@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
+from calibrant.cli.columns import require_all
 from calibrant.cli.wording import few
 from calibrant.errors import InputError, warn
 from calibrant.frames.event_labels import NO_AND_YES, event_places
@@ -31,10 +32,7 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
     rule, off, meant = UNITS[inputs]
     if values.dtype.kind not in "fiu":
         return values, inputs  # the door says what it is
-    none = np.flatnonzero(np.isnan(values))
-    if len(none):
-        missing = f"row {none[0]} is missing ({len(none)} such rows)"
-        raise InputError(f"{path}: {name!r} must hold a number in every row; {missing}; repair or drop those rows.")
+    require_all(np.isnan(values), name, path, "a number")
     bad = np.flatnonzero(off(values))
     if len(bad):
         raise InputError(

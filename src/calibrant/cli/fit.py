@@ -6,16 +6,19 @@ from typing import Any
 
 import click
 
-from calibrant.cli.choosing import chosen, method_option
-from calibrant.cli.event import QUESTIONS, viewed
-from calibrant.cli.large_report import large_fit, read_any
-from calibrant.cli.options import FILE, Columns, column_options, force_option, groups_option, output_option, refuse_existing
-from calibrant.cli.reading import columns_of
-from calibrant.cli.scores import fit_scores
+from calibrant.cli.options import (
+    FILE,
+    Columns,
+    cluster_option,
+    column_options,
+    force_option,
+    groups_option,
+    method_option,
+    output_option,
+    refuse_existing,
+)  # fmt: skip
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
-from calibrant.compare.given import shown_name
-from calibrant.folds.out_of_fold import fit_clone
 
 __all__ = ["fit"]
 
@@ -27,16 +30,20 @@ ALSO: dict[str, Callable[[Any], str]] = {
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", metavar="TABLE", type=FILE)
 @output_option("model.calibrant", "Where to save the calibrator.")
 @method_option("Calibrator (default: the automatic choice); a wrong name lists all.", "What a map named by --method is fitted to")
+@cluster_option
 @groups_option("Columns of groups, each set right as far as its rows say; the saved calibrator then reads them by name.")
 @column_options()
 @force_option
-def fit(file: Path, output: Path, method: str | None, target: Any, groups: str | None, columns: Columns, force: bool) -> None:
-    """Fit a calibrator on FILE and save it.
+def fit(
+    file: Path, output: Path, method: str | None, target: Any, groups: str | None, cluster: str | None, columns: Columns, force: bool,
+) -> None:  # fmt: skip
+    """Fit a calibrator on TABLE and save it.
 
-    FILE must hold predictions for rows that the model was not trained on, and their true labels; or forecasts, and the outcomes.
+    TABLE is a file, a folder or a quoted pattern of files. It must hold predictions for rows that the model was not trained on, and their
+    true labels; or forecasts, and the outcomes. With --cluster, no choice by folds cuts apart rows that share a value of that column.
     A table of more than a million rows is read in parts: a map of two classes is fitted on all rows, merged in narrow cells of the
     risk, any other calibrator on a seeded sample of rows.
 
@@ -46,22 +53,39 @@ def fit(file: Path, output: Path, method: str | None, target: Any, groups: str |
       calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
       calibrant fit answers.csv --method isotonic --target answer           whether the answer is right
       calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to the risk
+      calibrant fit answers.jsonl --confidence said --label correct         how likely the answer is right
+      calibrant fit "logs/*.parquet" --label outcome
+      calibrant fit visits.csv --label outcome --cluster patient
       calibrant fit logits.npz --logits logits --force
       calibrant fit loans.csv --groups sex,age_band                         the automatic choice, groups among what it tries
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
+    from calibrant.cli.large import large_fit
+    from calibrant.compare.given import shown_name
+
     refuse_existing(output, force, file)
-    made = None if groups else large_fit(file, columns, method, target, _check_target)
-    fitted, said = made or _fitted(file, columns, method, target, groups)
+    made = None if groups or cluster else large_fit(file, columns, method, target, _check_target)
+    fitted: Any
+    fitted, said = made or _fitted(file, columns, method, target, groups, cluster)
+    if columns.one is not None:
+        # ``export`` writes what takes this column.
+        fitted.risk_column_ = (columns.one, columns.inputs or fitted.inputs)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
 
 
-def _fitted(file, columns, method, target, groups):
+def _fitted(file, columns, method, target, groups, cluster):
     """(the calibrator fitted on rows in memory, words on what)."""
-    data: Any = read_any(file, columns)
+    from calibrant.cli.choosing import chosen
+    from calibrant.cli.large import read_any
+    from calibrant.cli.reading import column_of, columns_of
+    from calibrant.cli.scores import fit_scores
+    from calibrant.folds.out_of_fold import fit_clone
+    from calibrant.groups import clustered
+
+    data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)
     with working("fitting"):
         if data.inputs == "score":
@@ -69,12 +93,15 @@ def _fitted(file, columns, method, target, groups):
                 raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
             return fit_scores(data, method), f"{len(data.values):,} scores"
         of_rows = None if groups is None else columns_of(data, groups, "--groups")
-        calibrator, record = _taking(chosen(method, None, data, target=target, groups=groups), groups), data.record(of_rows)
+        calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
+        record = clustered(data.record(of_rows), column_of(data, cluster))
         return fit_clone(calibrator, record), f"{len(record):,} rows{ALSO[data.task](record)}"
 
 
 def _taking(calibrator, groups):
     """The calibrator, if it can use groups where there are some."""
+    from calibrant.compare.given import shown_name
+
     if groups is not None and not calibrator.tags.takes_groups:
         raise click.UsageError(f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave one of the two out.")
     return calibrator
@@ -82,6 +109,8 @@ def _taking(calibrator, groups):
 
 def _check_target(target, method, data):
     """Refuse a question that no calibrator of this file would answer."""
+    from calibrant.cli.event import QUESTIONS, viewed
+
     if target is None or data.task == "regression":
         return
     if target == "answer" and method is None:

@@ -1,6 +1,5 @@
 """Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,12 +13,12 @@ from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.forecasts.samples import SampleForecast
-from calibrant.frames.columns import starred
+from calibrant.frames.columns import starred, starred_levels
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
 
-__all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "read_forecasts"]
+__all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "names_of_forecasts", "read_forecasts"]
 
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
@@ -63,7 +62,7 @@ def holds_forecasts(source: Any, columns: "Columns") -> bool:
         return columns.task == "regression"
     if columns.mean is not None or columns.std is not None or columns.quantiles is not None:
         return True
-    given = (columns.risk, columns.inputs, columns.probabilities, columns.logits)
+    given = (columns.one, columns.inputs, columns.probabilities, columns.logits)
     if any(name is not None for name in given) or source.kind == "npy":
         return False
     forecasts = _looks_like_forecasts(source)
@@ -79,36 +78,53 @@ def holds_forecasts(source: Any, columns: "Columns") -> bool:
 
 def _looks_like_forecasts(source):
     content = source.content
-    return ("mean" in content and "std" in content) or bool(_pairs(source)) or len(_quantiles(source, "q_*")) > 1 or (
+    return ("mean" in content and "std" in content) or bool(_pairs(source)) or len(starred_levels(source.content, "q_*")) > 1 or (
         source.kind == "npz" and ("samples" in content or ("quantiles" in content and "levels" in content))
     )  # fmt: skip
 
 
 def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> ForecastFile:
     """The forecasts of a file, and outcomes where wanted."""
-    forecast, names, outputs = _forecast(source, columns)
+    names, outputs, levels = _forecast_names(source, columns)
+    forecast = _forecast(source, names, outputs, levels)
     outcome = _outcome_names(source, columns, outputs) if labels else []
     weight = _named(source, columns.weight, ARRAYS["weight"])
     y, weight = (_one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None for own in (outcome, weight))
     return ForecastFile(source.path, forecast, y, weight if labels else None, outputs, source, names, tuple(outcome))
 
 
-def _forecast(source, columns):
-    """(forecast, names of its columns, names of its outputs), in the order of what is looked for."""
+def names_of_forecasts(source: Any, columns: Any, labels: bool) -> list[str]:
+    """The columns or arrays of the forecasts, and of the outcomes and weights where these are wanted."""
+    names, outputs, _ = _forecast_names(source, columns)
+    truth = [*_outcome_names(source, columns, outputs), *_named(source, columns.weight, ARRAYS["weight"])] if labels else []
+    return [*(name for several in names.values() for name in several), *truth]
+
+
+def _forecast(source, names, outputs, levels):
+    """The forecast in these columns."""
+    if "samples" in names:
+        return SampleForecast(source.content[names["samples"][0]])
+    if "quantiles" in names:
+        own = names["quantiles"]
+        return QuantileForecast(levels, source.content[own[0]] if len(own) == 1 else _columns(source, own))
+    return NormalForecast(*(_columns(source, own) if outputs else _one(source, own[0]) for own in (names["mean"], names["std"])))
+
+
+def _forecast_names(source, columns):
+    """(names of the columns by what they hold, names of the outputs, levels of quantiles), in the order of what is looked for."""
     if source.kind == "npz" and columns.quantiles is None and columns.mean is None:
         if "quantiles" in source.content and "levels" in source.content:
-            return QuantileForecast(source.content["levels"], source.content["quantiles"]), {"quantiles": ["quantiles"]}, None
+            return {"quantiles": ["quantiles"]}, None, source.content["levels"]
         if "samples" in source.content:
-            return SampleForecast(source.content["samples"]), {"samples": ["samples"]}, None
+            return {"samples": ["samples"]}, None, None
     given = columns.mean is not None or columns.std is not None
     if not given and (columns.quantiles is not None or not ("mean" in source.content or _pairs(source))):
-        levels = _quantiles(source, columns.quantiles or "q_*")
+        levels = starred_levels(source.content, columns.quantiles or "q_*")
         if len(levels) > 1:
             ordered = sorted(levels, key=lambda name: levels[name])
-            return QuantileForecast([levels[name] for name in ordered], _columns(source, ordered)), {"quantiles": ordered}, None
+            return {"quantiles": ordered}, None, [levels[name] for name in ordered]
     means, stds, outputs = _normal_names(source, columns)
-    values = [_columns(source, names) if outputs else _one(source, names[0]) for names in (means, stds)]
-    return NormalForecast(*values), {"mean": means, "std": stds}, outputs
+    return {"mean": means, "std": stds}, outputs, None
 
 
 def _normal_names(source, columns):
@@ -127,15 +143,6 @@ def _normal_names(source, columns):
 def _pairs(source):
     """Names of outputs that have both mean_NAME and std_NAME."""
     return [name[5:] for name in source.content if name.startswith("mean_") and f"std_{name[5:]}" in source.content]
-
-
-def _quantiles(source, pattern):
-    """{column: level} of the columns that match, whose star stands for a level."""
-    found = {}
-    for name, text in starred(source.content, pattern).items():
-        with suppress(ValueError):
-            found[name] = float(text)
-    return {name: level for name, level in found.items() if 0.0 < level < 1.0}
 
 
 def _split(text):

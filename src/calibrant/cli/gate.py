@@ -2,31 +2,28 @@
 
 import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
-
-from calibrant._support.deprecation import warn_renamed
+from calibrant.cli.wording import say
 from calibrant.errors import InputError
 from calibrant.reporting.classification import KEYS as OF_ANSWERS
 from calibrant.reporting.event.task import KEYS as OF_EVENTS
 from calibrant.reporting.regression.task import METRICS
 
-__all__ = ["FAILED", "Gate", "GateType"]
+__all__ = ["Gate", "failed"]
 
-#: Exit code of a failed gate.
-FAILED = 3
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 #: Of classes, key -> name: of two classes those of the event, and of the answer beside it.
 KEYS = {**OF_EVENTS, **OF_ANSWERS}
-#: Old key -> key.
-OLD_KEYS = {
-    "brier": "brier_score", "positive_class_ece": "event_ece", "interval_error": "interval_calibration_error", "pinball": "pinball_loss",
-    "spread_of_std": "c_v",
-}  # fmt: skip
 #: Of an audit of groups, key -> name, and where the number is.
-OF_GROUPS = {"group_gap": ("Largest gap of a group that is off", "largest_gap"), "groups_off": ("Groups that are off", "n_off")}
+OF_GROUPS = {
+    "group_gap": ("Largest gap of a miscalibrated group", "largest_gap"),
+    "groups_off": ("Number of miscalibrated groups", "n_off"),
+}
+#: Of a monitor.
+OF_TIME = {"alarms": "Alarms, of all rows and of slices"}
 #: Name that people see, or key, in small letters -> key.
 SHOWN = {
     said.lower(): key for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items())) for said in (key, name)
@@ -53,20 +50,18 @@ class Gate:
         Gate(when='before', metric='ece', sign='>', bound=0.02)
         """
         match = GRAMMAR.fullmatch(text)
-        key = None if match is None else OLD_KEYS.get(match[2], match[2])
-        if match is None or key not in (*KEYS, *METRICS, *OF_GROUPS):
+        key = None if match is None else match[2]
+        if match is None or key not in (*KEYS, *METRICS, *OF_GROUPS, *OF_TIME):
             meant = None if match is None else SHOWN.get(match[2].lower())
             raise ValueError(
                 f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(KEYS)}, '
-                f"of forecasts {', '.join(METRICS)}, or of groups {', '.join(OF_GROUPS)}; got {text!r}"
+                f"of forecasts {', '.join(METRICS)}, of groups {', '.join(OF_GROUPS)}, or of a monitor {', '.join(OF_TIME)}; got {text!r}"
                 + (f"; the key of {match[2]} is {meant}" if match is not None and meant is not None else "")
             )
         try:
             bound = float(match[4])
         except ValueError:
             raise ValueError(f"{match[4]!r} in {text!r} is not a number") from None
-        if key != match[2]:
-            warn_renamed(f"--fail-if {match[2]}", f"--fail-if {key}", since="0.2")
         return cls(match[1] or "before", key, match[3], bound)
 
     def reason(self, summary: dict[str, Any]) -> Any:
@@ -90,8 +85,9 @@ class Gate:
 
     def _said(self, row, several):
         value, of = row[self.when]["value"], f" of {row['output']}" if several else ""
+        of += "" if row["after"] is None else f" {self.when} calibration"
         found = "not finite" if value is None else f"{value:.6g}, which is {self.sign} {self.bound:g}"
-        return f"{row['name']}{of} {self.when} calibration is {found}"
+        return f"{row['name']}{of} is {found}"
 
 
 def _of_groups(audit):
@@ -105,14 +101,9 @@ def _of_groups(audit):
     ]
 
 
-class GateType(click.ParamType):
-    """A gate as an option of a command; what cannot be read is wrong usage."""
-
-    name = "condition"
-
-    def convert(self, value: str, param: Any, ctx: Any) -> Gate:
-        """The gate."""
-        try:
-            return value if isinstance(value, Gate) else Gate.parse(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def failed(gates: Sequence[Gate], summary: dict[str, Any]) -> bool:
+    """Whether a gate fails; each that does is said on standard error."""
+    reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
+    if reasons:
+        say(f"Failed: {'; '.join(reasons)}", err=True)
+    return bool(reasons)

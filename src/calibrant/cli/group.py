@@ -1,32 +1,36 @@
-"""All commands, and what goes wrong in any of them as one line."""
+"""All commands, each imported when it is run, and what goes wrong in any of them as one line."""
 
+import importlib
 import os
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
-from sklearn.exceptions import NotFittedError
 
-import calibrant
-from calibrant.cli.apply import apply
-from calibrant.cli.audit import audit
-from calibrant.cli.compare import compare
-from calibrant.cli.decide import decide
-from calibrant.cli.demo import demo
-from calibrant.cli.evaluate import evaluate
-from calibrant.cli.export import export
-from calibrant.cli.extensions import import_extensions
-from calibrant.cli.fit import fit
-from calibrant.cli.list_methods import list_methods
-from calibrant.cli.monitor import monitor
-from calibrant.cli.report import report
+from calibrant._version import __version__
 from calibrant.cli.wording import said, say, shown
 from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
 
-__all__ = ["group"]
+__all__ = ["COMMANDS", "group"]
 
+#: The one table of commands, in the order of a first day's work: name -> (module of this folder, what it is for).
+COMMANDS = {
+    "demo": ("demo", "Calibrate real models by every method, and write a report."),
+    "evaluate": ("evaluate", "Measure predictions: each number with an interval."),
+    "report": ("report", "Write a page: a verdict, before and after, figures."),
+    "fit": ("fit", "Learn a calibrator and save it."),
+    "apply": ("apply", "Calibrate new predictions."),
+    "decide": ("decide", "Certify which answers to accept."),
+    "export": ("export", "Write a calibrator as ONNX, C, JavaScript, JSON, SQL or torch."),
+    "audit": ("audit", "Test the calibration of every group."),
+    "compare": ("compare", "Test whether one prediction is better than another."),
+    "monitor": ("monitor", "Raise an alarm when the calibration changes."),
+    "methods": ("list_methods", "List all calibrators and metrics."),
+}
 #: What a user can cause; anything else is a bug of ours, or of a library.
-EXPECTED = (InputError, SavedFileError, MissingDependencyError, NotFittedError, OSError)
+EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
 INTERRUPTED = 130
 BUG = "this is a bug in calibrant"
 
@@ -36,12 +40,12 @@ class _Interrupted(click.ClickException):
 
     exit_code = INTERRUPTED
 
-    def show(self, file=None):
+    def show(self, file: Any = None) -> None:
         say(self.message, err=True)
 
 
 @contextmanager
-def _one_sentence():
+def _one_sentence() -> Iterator[None]:
     """What goes wrong ends the command with one sentence and an exit code; with CALIBRANT_DEBUG a bug keeps its traceback."""
     try:
         yield
@@ -57,36 +61,51 @@ def _one_sentence():
     except MemoryError as error:
         raise click.ClickException("there is not enough memory for this; give it fewer rows, or fewer columns, at a time.") from error
     except Exception as error:
+        from sklearn.exceptions import NotFittedError
+
+        if isinstance(error, NotFittedError):
+            raise click.ClickException(said(error)) from error
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
-        words = (
-            f"this is a bug in calibrant ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its traceback and report it."
-        )
+        words = f"{BUG} ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its traceback and report it."
         raise click.ClickException(words) from error
 
 
 class _Group(click.Group):
-    """Commands in the order of a first day's work."""
+    """Commands that are imported when they are run, so that help and wrong usage cost next to nothing."""
 
-    def list_commands(self, ctx):
-        return list(self.commands)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
 
-    def parse_args(self, ctx, args):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        return getattr(importlib.import_module(f"calibrant.cli.{module}"), module)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(ctx.get_help())
+            ctx.exit()
         with _one_sentence():
             return super().parse_args(ctx, args)
 
-    def invoke(self, ctx):
+    def invoke(self, ctx: click.Context) -> Any:
         with _one_sentence(), warnings.catch_warnings():
             warnings.simplefilter("always", CalibrationWarning)
             warnings.showwarning = _once_each()
             return super().invoke(ctx)
 
 
-def _once_each():
+def _once_each() -> Any:
     """Show each warning, the first time that it is given."""
     told = set()
 
-    def show(message, category, filename, lineno, file=None, line=None):
+    def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         words = f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}: {said(message)}"
         if words not in told:
             told.add(words)
@@ -96,29 +115,20 @@ def _once_each():
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(calibrant.__version__, prog_name="calibrant")
+@click.version_option(__version__, prog_name="calibrant")
 def group() -> None:
     """Know when to trust a prediction: measure, calibrate and look.
 
     \b
-    calibrant demo                                       real data, every method, report.html
-    calibrant evaluate predictions.npz                   accuracy, log loss, Brier, ECE with intervals
-    calibrant report predictions.npz -o report.html      before and after, figures, a verdict
-    calibrant fit predictions.npz -o model.calibrant     learn a calibrator
-    calibrant apply model.calibrant new.npz -o out.npz   calibrate new predictions
-    calibrant decide log.csv --risk 0.05                 which answers to accept, with a promise
-    calibrant export model.calibrant -o calibrator.onnx  ONNX, C, JavaScript, JSON, SQL, torch
-    calibrant audit log.csv --groups sex,age             is it calibrated in every group?
-    calibrant compare a.csv b.csv --label y              is one better? paired intervals and tests
+    calibrant evaluate log.csv --risk p --label y        each number with its interval
+    calibrant report log.csv --risk p --label y          before and after, figures, a verdict: report.html
+    calibrant fit log.csv --risk p --label y             learn a calibrator: model.calibrant
+    calibrant apply model.calibrant new.csv --risk p -o calibrated.csv
+    calibrant decide log.csv --max-error 0.05            which answers to accept, with a promise
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
-    calibrant methods                                    all calibrators and metrics
 
+    A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files, or - for standard input.
     Packages that add methods of their own are imported, by their entry points.
 
-    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed, or an alarm with --fail; 130 interrupted.
+    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130 interrupted.
     """
-    import_extensions()
-
-
-for command in (demo, evaluate, report, fit, apply, decide, export, audit, compare, monitor, list_methods):
-    group.add_command(command)

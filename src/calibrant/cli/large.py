@@ -1,42 +1,71 @@
-"""Files above a size: how many rows they have, and a sample of those for what cannot be had from sums."""
+"""Tables above a size: reports and fits from sums over all rows, or from a sample where sums do not tell what is asked."""
 
 import gzip
 import os
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from calibrant.cli.options import STDIN, Columns
-from calibrant.cli.reading import read_source
+from calibrant._support.extras import import_extra
+from calibrant.cli.choosing import chosen, fitting, require_inputs
+from calibrant.cli.columns import as_floats
+from calibrant.cli.event import viewed
+from calibrant.cli.options import Columns
+from calibrant.cli.paths import STDIN, paths_of
+from calibrant.cli.reading import column_order, key_of, read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
-from calibrant.cli.wording import say
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import few, say
 from calibrant.errors import InputError, MissingDependencyError
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.frames.coding import encode
+from calibrant.frames.columns import Layout, whole_numbers
+from calibrant.frames.engines.choosing import choose, opened, reading
 from calibrant.frames.row_hash import drawn, row_hash
-from calibrant.frames.table_rows import row_count
+from calibrant.frames.table_rows import TableRows, row_count
+from calibrant.labels import places
+from calibrant.reporting.table.report import TableReport
 
-__all__ = ["STREAMED_ROWS", "large_rows", "read_sample"]
+__all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 
+#: Labels of a table beyond which they are taken for something else.
+MOST_LABELS = 100_000
+#: What the numbers of a report need of the rows themselves.
+OF_STATES = "what is asked of it needs rows, not sums"
 #: Tables of more rows than this are read in parts. The environment variable of the same name with CALIBRANT_ before it says another number.
 STREAMED_ROWS = 1_000_000
 ENVIRONMENT = "CALIBRANT_STREAMED_ROWS"
-TEXT = (".csv", ".jsonl", ".ndjson")
+TEXT = (".csv", ".tsv", ".jsonl", ".ndjson")
 BLOCK = 2**22
 
 
 def large_rows(path: Path) -> int | None:
-    """How many rows the file has where these are more than are read at once; of text, lines. None of others, and of standard input."""
-    limit, name = _limit(), path.name.lower().removesuffix(".gz")
-    if path == STDIN or not path.is_file() or not name.endswith((".parquet", *TEXT)):
+    """How many rows the table has where these are more than are read at once; of text, lines. None of others, and of standard input."""
+    limit, files = _limit(), paths_of(path)
+    if path == STDIN or not all(file.is_file() and _in_parts(file) for file in files):
         return None
-    if not name.endswith(TEXT) and path.suffix.lower() == ".gz":
-        return None
+    text = [file for file in files if _is_text(file)]
     try:
-        rows = _lines(path, limit) if name.endswith(TEXT) else row_count([path])
+        # Where the size alone says that the lines are few, they are not counted.
+        few_lines = sum(BLOCK if file.suffix.lower() == ".gz" else file.stat().st_size for file in text) <= 2 * limit
+        rows = row_count(files) if not text else 0 if few_lines else sum(map(_lines, text))
     except (InputError, MissingDependencyError, OSError, EOFError, zlib.error):
         return None  # it is damaged or cannot be read here, which is said when it is opened whole
     return rows if rows > limit else None
+
+
+def _is_text(path):
+    return path.name.lower().removesuffix(".gz").endswith(TEXT)
+
+
+def _in_parts(path):
+    return _is_text(path) or path.suffix.lower() == ".parquet"
 
 
 def _limit():
@@ -46,20 +75,17 @@ def _limit():
     return int(told) if told else STREAMED_ROWS
 
 
-def _lines(path, limit):
-    """Lines of a file, but for the names of columns; 0 where its size alone says that they are few."""
-    compressed = path.suffix.lower() == ".gz"
-    if not compressed and path.stat().st_size <= 2 * limit:
-        return 0
-    with (gzip.open if compressed else open)(path, "rb") as file:
+def _lines(path):
+    """Lines of a file, but for the names of columns."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - 1
 
 
-def read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster: str | None = None, prefer: str | None = None) -> Any:
+def _read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster: str | None = None, prefer: str | None = None) -> Any:
     """So many rows, drawn by their place or cluster, as are read at once, as a file of predictions; says so."""
     share, chosen, start, rows = _limit() / count, [], 0, 0
     for part in parts_of(path):
-        n = len(next(iter(part.content.values())))
+        n = len(part)
         number = row_hash(start, n) if cluster is None else _of_clusters(part, cluster)
         own = drawn(number, share)
         if len(own):
@@ -79,3 +105,202 @@ def _of_clusters(part, name):
     """A number for each row that those of its cluster share."""
     values, of_row = np.unique(np.asarray(part.column(part.require(name))).astype(str), return_inverse=True)
     return np.concatenate([row_hash(zlib.crc32(value.encode()), 1) for value in values.tolist()])[of_row]
+
+
+def large_report(
+    path: Path, columns: Columns, method: str | None, loaded: Any, *, default: Any = None, target: str | None, n_bins: int | None,
+    title: str,
+) -> Any:  # fmt: skip
+    """The report on a file that is read in parts; None where it is not large, or is to be read some other way."""
+    with _asked(path, columns, method, loaded, default, target, n_bins, title) as asked:
+        return None if asked is None else asked.made()
+
+
+def large_fit(path: Path, columns: Columns, method: str | None, target: str | None, check: Callable[..., Any]) -> Any:
+    """(the calibrator fitted on a file that is read in parts, words on what); None as ``large_report``. ``check`` is of the question."""
+    with _asked(path, columns, method, None, None, target, None, "", check) as asked:
+        return None if asked is None else asked.fitted()
+
+
+@contextmanager
+def _asked(path, columns, method, loaded, default, target, n_bins, title, check=None):
+    """What is asked of the table, with a bar for its passes."""
+    count = large_rows(path)
+    if count is None:
+        yield None
+        return
+    with large_table(path, count, columns, getattr(loaded, "inputs", None)) as table:
+        asked = None
+        if table is not None:
+            if check is not None:
+                check(target, method, table.data)
+            calibrator = chosen(method, loaded, table.data, default=default, target=target)
+            asked = table.asks(calibrator, viewed(table.data, target, calibrator) if check is None else None, n_bins, title)
+        if asked is None:
+            yield None
+            return
+        say(f"{path} has {asked.count:,} rows: it is read in parts, from sums that add up.", err=True)
+        with progress("rows", asked.count * asked.passes, amounts=True) as step:
+            yield asked.shown_by(step)
+
+
+def read_any(path: Path, columns: Columns, *, cluster: str | None = None, prefer: str | None = None) -> Any:
+    """The file as ``read_file`` gives it; of one above the size a sample of its rows."""
+    count = large_rows(path)
+    if count is None:
+        return read_file(path, columns, prefer=prefer)
+    return _read_sample(path, count, columns, OF_STATES, cluster=cluster, prefer=prefer)
+
+
+@dataclass(frozen=True)
+class LargeTable:
+    """The Parquet files that are read, how many rows they have, its columns, and ``data``: the first
+    rows as a file of predictions, in which all labels of the table occur."""
+
+    paths: list[str]
+    count: int
+    columns: Columns
+    label: str
+    weight: str | None
+    labels: list[Any]
+    data: Any
+
+    def asks(self, calibrator: Any, question: Any, n_bins: int | None, title: str = "") -> TableReport | None:
+        """What to ask of the table; None where sums do not tell it. The question is as ``viewed`` has it; None: a fit asks none."""
+        if calibrator.tags.uses_groups or calibrator.tags.uses_features:
+            return None
+        data, (names, classes) = self.data, self._ordered(calibrator)
+        question = ("event" if len(classes) == 2 else "classes") if question is None else question
+        if len(classes) == 2 and question not in ("answer", "classes"):
+            if question != "event" and question == classes[0]:
+                names, classes = names[::-1], classes[::-1]
+                if len(names) == 1 or is_fitted(calibrator):
+                    return None
+            question = "event"
+        elif question not in ("answer", "classes"):
+            return None
+        if len(names) == 1:
+            layout = Layout("event", tuple(names), None, self.label, weight=self.weight, event=classes[1], inputs=data.inputs)
+            self._require_known(classes)
+        else:
+            layout = Layout("columns", tuple(names), tuple(classes), self.label, weight=self.weight, inputs=data.inputs)
+        bins = {} if n_bins is None else {"n_bins": n_bins}
+        return TableReport(TableRows(self.paths, layout), self.count, list(classes), calibrator, question, title=title, **bins)
+
+    def _ordered(self, calibrator):
+        """(columns, labels) in the order of a fitted calibrator's classes, or as they are."""
+        data = self.data
+        if not is_fitted(calibrator):
+            return data.names, data.own_classes
+        require_inputs(data, calibrator)
+        classes = calibrator.classes_.tolist()
+        return data.names if len(data.names) == 1 else [data.names[j] for j in column_order(data, classes)], classes
+
+    def _require_known(self, classes):
+        """Of one column other labels count as rows without the event where --positive says so alone."""
+        unknown = [] if self.columns.positive is not None else [
+            label for label, place in zip(self.labels, places(self.labels, classes), strict=True) if place < 0
+        ]  # fmt: skip
+        if unknown:
+            raise InputError(f"the labels of {self.data.path} must be among the classes {few(classes)}; got {few(unknown)}.")
+
+
+@contextmanager
+def large_table(path: Path, count: int, columns: Columns, prefer: str | None = None) -> Iterator[LargeTable | None]:
+    """The table; text is first written to a temporary Parquet file. None where the file holds no probabilities or logits of classes."""
+    first, read = next(iter(parts_of(path))), replace(columns, skip_missing=False)
+    if columns.skip_missing:
+        first = first.take(np.flatnonzero(rows_left(first, columns, True, prefer)))
+    found = _headed(first, read, prefer)
+    if found is None:
+        yield None
+        return
+    names, label, weight = found
+    with TemporaryDirectory(prefix="calibrant-") as folder:
+        files = [str(file) for file in paths_of(path)]
+        if first.kind != "parquet" or columns.skip_missing:
+            files = [f"{folder}/rows.parquet"]
+            count = _spooled(path, count, files[0], (names, label, weight), columns)
+        labels = _labels(files, label)
+        data: Any = read_source(_with_labels(first, label, labels), read, prefer=prefer)
+        fitting(None, data)
+        yield LargeTable(files, count, columns, label, weight, labels, data)
+
+
+def _headed(first, columns, prefer):
+    """(names of the predictions, of the label, of the weight); None where they are of another kind."""
+    if columns.inputs not in (None, "probability", "logit") or columns.predicted:
+        return None
+    data: Any = read_source(first, columns, labels=False, prefer=prefer)
+    if data.task == "regression":
+        return None
+    label = key_of(first, columns.label, "label")
+    if label is None:
+        read_source(first, columns, prefer=prefer)  # says which names are looked for
+    return data.names, label, key_of(first, columns.weight, "weight")
+
+
+def _spooled(path, count, target, names, columns):
+    """Write the columns needed to a Parquet file, without the rows to be skipped; the number of its rows."""
+    (predictions, label, weight), lost = names, 0
+    arrow, parquet = (import_extra(name, "counting large files", "cli") for name in ("pyarrow", "pyarrow.parquet"))
+    writer, kind, rows = None, None, 0
+    try:
+        with progress("rows read", count, amounts=True) as step:
+            for part in parts_of(path):
+                if columns.skip_missing:
+                    left = rows_left(part, columns, True)
+                    part, lost = part.take(np.flatnonzero(left)), lost + np.sum(~left)
+                values = {name: as_floats(part.column(name), name, path) for name in (*predictions, *([weight] if weight else []))}
+                made = arrow.table({**values, label: _label_column(part, label, kind, arrow)})
+                kind = made.schema.field(label).type
+                writer = writer or parquet.ParquetWriter(target, made.schema)
+                writer.write_table(made)
+                step(made.num_rows)
+                rows += made.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    if lost:
+        say(f"{path}: {lost:,} rows lack a prediction, label or weight and are left out.", err=True)
+    return rows
+
+
+def _label_column(part, label, kind, arrow):
+    """Labels of a part, of the kind that those before have; texts that are whole numbers as one text each."""
+    values = part.column(label)
+    if part.kind == "csv":
+        plain = {value: str(whole_numbers([value])[0]) for value in set(values)}
+        if any(not value.strip() for value in plain):
+            raise InputError(f"{part.path} must have a label in every row; some have none; fill them in or drop those rows.")
+        return arrow.array([plain[value] for value in values], arrow.string())
+    try:
+        return arrow.array(values.tolist(), kind)
+    except (arrow.ArrowException, OverflowError):
+        raise InputError(f"{part.path}: {label!r} must hold labels of one kind, all numbers or all texts; repair the others.") from None
+
+
+def _labels(files, name):
+    """All labels that occur; texts that are whole numbers as these."""
+    module, seen = choose(files, "auto"), {}
+    with reading(files):
+        for batch in module.batches(opened(files, module), [name]):
+            values, codes = encode(batch.column(name))
+            there = np.bincount(codes, minlength=len(values)) > 0
+            seen.update(dict.fromkeys(value for value, own in zip(values, there, strict=True) if own))
+            if len(seen) > MOST_LABELS:
+                raise InputError(f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,} values; name another column.")
+    listed = list(seen)
+    return whole_numbers(listed) if all(isinstance(value, str) for value in listed) else listed
+
+
+def _with_labels(first, name, labels):
+    """The first part, its labels replaced by all that occur, one after the other."""
+    n = max(len(first), len(labels))
+    values = (labels * (n // len(labels) + 1))[: len(first)]
+    if first.kind == "parquet":
+        arrow = import_extra("pyarrow", "counting large files", "cli")
+        content = {**first.content, name: arrow.chunked_array([arrow.array(values)])}
+    else:
+        content = {**first.content, name: [str(value) for value in values] if first.kind == "csv" else values}
+    return type(first).holding(first.path, content, **{key: own for key, own in vars(first).items() if key not in ("path", "content")})

@@ -6,11 +6,8 @@ from typing import Any
 import click
 from rich.table import Table
 
-from calibrant import metrics
-from calibrant.cli.methods import methods, regression_methods
+from calibrant.cli.options import json_option
 from calibrant.cli.tables import console
-from calibrant.compare.given import shown_name
-from calibrant.contracts.metric import Metric
 
 __all__ = ["list_methods"]
 
@@ -22,7 +19,7 @@ FACTS = {
 
 @click.command("methods")
 @click.option("--task", type=click.Choice(["classification", "regression"]), help="Only those of this task (default: both).")
-@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+@json_option
 def list_methods(task: Any, as_json: Any) -> None:
     """List the calibrators that --method takes, and the metrics, for predictions of classes and for forecasts of a number.
 
@@ -43,6 +40,9 @@ def list_methods(task: Any, as_json: Any) -> None:
 
 
 def _calibrators(task):
+    from calibrant.cli.methods import methods, regression_methods
+    from calibrant.compare.given import shown_name
+
     made = {name: make() for name, make in (methods(groups=True) if task == "classification" else regression_methods(groups=True)).items()}
     return [
         {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
@@ -51,6 +51,9 @@ def _calibrators(task):
 
 
 def _metrics(task):
+    from calibrant import metrics
+    from calibrant.contracts.metric import Metric
+
     found = ((name, getattr(metrics, name)) for name in metrics.__all__)
     return [
         {"name": name, "is": metric.name, "facts": ", ".join(_facts(metric))}

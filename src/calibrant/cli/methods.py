@@ -7,6 +7,7 @@ from typing import Any
 
 import calibrant
 from calibrant._support.registry import key_of, registered
+from calibrant.cli.extensions import import_extensions
 from calibrant.errors import InputError
 from calibrant.wrap.as_calibrator import as_calibrator
 
@@ -99,6 +100,7 @@ def make(name: str, task: str = "classification", target: str = "classes") -> An
 
 
 def _offered(base):
+    import_extensions()
     exported = (getattr(calibrant, name) for name in calibrant.__all__)
     ours = [c for c in exported if isinstance(c, type) and issubclass(c, base) and c is not base]
     return [c for c in (*ours, *registered(base)) if not inspect.isabstract(c)]

@@ -1,66 +1,79 @@
 """``calibrant monitor``: has the calibration changed, since when, and what to do."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
-from calibrant.cli.choosing import target_option
-from calibrant.cli.evaluate_tables import Tables, check_output, count_tables, table_options, write_result
-from calibrant.cli.gate import FAILED
-from calibrant.cli.options import column_options
-from calibrant.cli.tables import as_text, console
-from calibrant.monitoring.over_time import monitor as watch
-from calibrant.monitoring.slices import worst_slices
+from calibrant.cli.options import (
+    FAILED,
+    FILE,
+    Columns,
+    all_option,
+    column_options,
+    gate_option,
+    json_option,
+    table_options,
+    target_option,
+)  # fmt: skip
 
 __all__ = ["monitor"]
 
-#: Slices shown in the terminal; --json has all.
-MOST_SHOWN = 20
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+#: What is watched -> what the two numbers of a slice are.
+SAID = {"event": ("predicted risk", "observed"), "answer": ("confidence", "accuracy"), "forecast": ("level", "coverage")}
 
 
 @click.command()
-@click.argument("source", metavar="FILES")
+@click.argument("source", metavar="TABLE", type=FILE)
 @target_option("Whose probability is watched")
-@column_options(forecasts=False)
+@column_options()
 @table_options
-@click.option("--reference", metavar="FILES", help="Rows whose calibration is the standard; default perfect calibration.")
-@click.option("--alpha", default=0.05, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True),
-              help="Probability that a calibrated stream ever raises the alarm.")  # fmt: skip
+@click.option("--reference", metavar="TABLE", type=FILE, help="Rows whose calibration is the standard; default perfect calibration.")
+@click.option("--alpha", default=0.05, show_default=True, type=SHARE, help="Probability that a calibrated stream ever raises the alarm.")
 @click.option("--tolerance", default=0.01, show_default=True, type=click.FloatRange(0, 1, max_open=True),
-              help="Gaps between accuracy and confidence up to this are no drift.")  # fmt: skip
-@click.option("--bins", default=15, show_default=True, type=click.IntRange(1), help="Bins of the score.")
-@click.option("--fail", is_flag=True, help="Exit with 3 if an alarm is on.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")
+              help="Gaps between what was predicted and observed up to this are no drift.")  # fmt: skip
+@click.option("--bins", type=click.IntRange(1), help="Bins of the score (default 15).")
+@gate_option('"alarms>0"')
+@all_option
+@json_option
 @click.pass_context
 def monitor(
-    ctx: Any, source: Any, target: Any, columns: Any, reference: Any, alpha: float, tolerance: float, bins: Any, fail: Any, as_json: Any,
-    **options: Any,
+    ctx: Any, source: Path, target: Any, columns: Columns, reference: Path | None, alpha: float, tolerance: float, bins: Any, gates: Any,
+    whole: bool, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Watch the calibration of FILES over --time: an alarm with a stated rate of false ones, and advice.
+    """Watch the calibration of TABLE over --time: an alarm with a stated rate of false ones, and advice.
 
-    Of two classes the risk of the event is watched, and of more the confidence of the model's own answer; --target says otherwise.
-    Parquet files are counted out of core, by --by and by --every of --time; with --resume only new files are read. The alarm holds however
-    often you look.
+    Of two classes the risk of the event is watched, and of more the confidence of the model's own answer; --target says otherwise. Of
+    forecasts (mean and std, or quantiles) it is watched where the outcomes fall between the levels. Parquet files are counted out of core,
+    by --by and by --every of --time; with --resume only new files are read. The alarm holds however often you look.
 
     \b
     Examples:
       calibrant monitor "logs/*.parquet" --time when --every week
-      calibrant monitor "logs/*.parquet" --time when --by model --resume sums.calibrant --json
-      calibrant monitor "logs/2026/*.parquet" --time when --reference "validation/*.parquet" --fail
+      calibrant monitor logs/ --time when --by model --resume sums.calibrant --json
+      calibrant monitor "logs/2026/*.parquet" --time when --reference "validation/*.parquet" --fail-if "alarms>0"
+      calibrant monitor answers.jsonl --confidence said --label correct --time when
+      calibrant monitor forecasts.csv --time day --by store
     """
+    from calibrant.cli.gate import failed
+    from calibrant.cli.slices import Tables, check_output, count_tables, write_result
+    from calibrant.monitoring.over_time import monitor as watch
+    from calibrant.monitoring.slices import worst_slices
+
     tables = Tables(**options)
     if tables.time is None:
         raise click.UsageError("name the column of times: --time when")
     if columns.weight is not None:
         raise click.UsageError("weights void the rate of false alarms; leave --weight out.")
     check_output(tables, source, reference)
-    evaluation, _ = count_tables(source, tables, columns, bins, target)
+    evaluation, _ = count_tables(str(source), tables, columns, bins, target)
+    if evaluation.target == "forecast" and bins is not None:
+        raise click.UsageError("--bins is of probabilities; forecasts are counted between their levels; leave it out.")
     standard = None
     if reference is not None:
-        alike = Tables(engine=tables.engine, score=tables.score, predicted=tables.predicted)
-        standard, _ = count_tables(reference, alike, columns, bins, target)
+        standard, _ = count_tables(str(reference), Tables(engine=tables.engine), columns, bins, target)
     found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
     worst = worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance) if found.by else None
     if tables.output is not None:
@@ -68,29 +81,41 @@ def monitor(
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
     else:
-        _print(found, worst, ("risk", "happened") if evaluation.target == "event" else ("confidence", "accuracy"))
-    if fail and (found.overall.alarm_ or found.alarms):
+        _print(found, worst, SAID[evaluation.target], whole)
+    alarms = len(found.alarms) + int(found.overall.alarm_)
+    said = {"key": "alarms", "name": "The number of alarms", "before": {"value": alarms}, "after": None}
+    if failed(gates, {"metrics": [said]}):
         ctx.exit(FAILED)
 
 
-def _print(found, worst, said):
+def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
+    from calibrant.cli.tables import as_text, console, first_of
+
     out = console()
     if worst is not None:
-        table = Table(title=f"Slices, worst first (a false share of at most {worst.alpha:g} among those flagged)", title_justify="left")
-        for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:
-            table.add_column(as_text(name), justify="left" if name in worst.by else "right")
-        for i, values in enumerate(worst.slices[:MOST_SHOWN]):
-            numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")
-            alarm = found.slices[values].alarm_time_
-            table.add_row(*map(as_text, values), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else as_text(alarm))
-        out.print(table)
-    advice = found.overall.advice()
-    out.print(as_text(f"All rows: {_said(advice)}"), soft_wrap=True)
-    for values in found.alarms[:MOST_SHOWN]:
-        advice = found.slices[values].advice()
-        out.print(as_text(f"{', '.join(map(str, values))}: {_said(advice)}"), soft_wrap=True)
+        _print_slices(out, found, worst, said, whole)
+    out.print(as_text(f"All rows: {found.overall.advice()}"), soft_wrap=True)
+    alarms, note = first_of(found.alarms, whole)
+    for values in alarms:
+        out.print(as_text(f"{', '.join(map(str, values))}: {found.slices[values].advice()}"), soft_wrap=True)
+    if note:
+        out.print(as_text(f"Slices with an alarm: {note}"))
 
 
-def _said(advice):
-    """The decision, then the reason as a sentence."""
-    return f"{advice.decision}. {advice.reason[0].upper()}{advice.reason[1:]}."
+def _print_slices(out: Any, found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
+    from rich.table import Table
+
+    from calibrant.cli.tables import as_text, first_of
+
+    title = f"Slices, worst first (of those flagged at most a share of {worst.alpha:g} is expected to be false)"
+    table = Table(title=title, title_justify="left")
+    for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:
+        table.add_column(as_text(name), justify="left" if name in worst.by else "right")
+    slices, note = first_of(worst.slices, whole)
+    for i, values in enumerate(slices):
+        numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")
+        alarm = found.slices[values].alarm_time_
+        table.add_row(*map(as_text, values), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else as_text(alarm))
+    out.print(table)
+    if note:
+        out.print(as_text(note))

@@ -1,4 +1,4 @@
-"""Options that several commands share: where the columns are, and whether files may be replaced."""
+"""Options that several commands share, each with one meaning everywhere; what they need to be checked is imported when they are given."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,18 +8,26 @@ from typing import Any
 
 import click
 
-from calibrant._support.files import target
-from calibrant.cli.event import UNITS
+from calibrant.cli.paths import STDIN, TablePath, paths_of
 from calibrant.errors import InputError
 
 __all__ = [
-    "FILE", "STDIN", "Columns", "bins_option", "cluster_option", "column_options", "force_option", "groups_option", "output_option",
-    "refuse_existing",
+    "FAILED", "FILE", "SAVED", "STDIN", "Columns", "all_option", "bins_option", "cluster_option", "column_options", "cost_options",
+    "force_option", "gate_option", "groups_option", "json_option", "method_option", "method_options", "output_option",
+    "refuse_existing", "table_options", "target_option",
 ]  # fmt: skip
 
-#: The path that stands for standard input.
-STDIN = Path("-")
-NAMED = ("risk", "inputs", "positive", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles")
+#: A table of predictions, and a file that calibrant saved.
+FILE = TablePath()
+SAVED = click.Path(exists=True, dir_okay=False, path_type=Path)
+#: Exit code of a failed gate.
+FAILED = 3
+#: What a column of risks may hold, by --inputs.
+INPUTS = ("probability", "percent", "log_probability", "logit", "score")
+NAMED = (
+    "risk", "confidence", "predicted", "inputs", "positive", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles",
+    "skip_missing",
+)  # fmt: skip
 FORECASTS = (
     click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
     click.option("--std", metavar="NAMES", help="Standard deviations of the forecasts, named as for --mean (default std)."),
@@ -34,13 +42,15 @@ FORECASTS = (
 )  # fmt: skip
 RISK = (
     click.option(
-        "--inputs", type=click.Choice(list(UNITS)),
-        help="What a column of risks holds (default probability); a score is any number, higher where the event is likelier.",
+        "--inputs", type=click.Choice(INPUTS),
+        help="What that one column holds (default probability); a score is any number, higher where the event is likelier.",
     ),
+    click.option("--confidence", metavar="NAME", help="The one column of the probability that the answer is right; --label says whether."),
     click.option("--risk", metavar="NAME", help="The one column of the risk of the event, or of a score of it."),
 )  # fmt: skip
+PREDICTED = click.option("--predicted", metavar="NAME", help="With --confidence: the column of answers; right are those that --label has.")
 SEVERAL = click.option("--risk", "risks", metavar="NAME", multiple=True, help="A column of risks, or of scores of one; once for each.")
-FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+SKIP = click.option("--skip-missing", is_flag=True, help="Count rows without a prediction, label or weight, and leave them out.")
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class Columns:
 
     label: str | None = None
     risk: str | None = None
+    confidence: str | None = None
+    predicted: str | None = None
     inputs: str | None = None
     positive: str | None = None
     probabilities: str | None = None
@@ -59,6 +71,12 @@ class Columns:
     mean: str | None = None
     std: str | None = None
     quantiles: str | None = None
+    skip_missing: bool = False
+
+    @property
+    def one(self) -> str | None:
+        """The one column of predictions, by --risk or --confidence."""
+        return self.risk or self.confidence
 
 
 def column_options(labels: bool = True, forecasts: bool = True, several: bool = False, risk: bool = True) -> Callable[..., Any]:
@@ -67,14 +85,14 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
     With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
     """
 
-    def decorate(command):
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def gathered(*args, label=None, weight=None, **options):
-            named = {name: options.pop(name) for name in NAMED if name in options and (risk or name != "risk")}
+        def gathered(*args: Any, label: Any = None, weight: Any = None, **options: Any) -> Any:
+            named = {name: options.pop(name) for name in NAMED if name in options and (risk or name not in ("risk", "confidence"))}
             _refuse_two_ways(named | {"risk": named.get("risk") or options.get("risks")})
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
-        decorated = gathered
+        decorated = SKIP(gathered)
         for option in FORECASTS if forecasts else ():
             decorated = option(decorated)
         decorated = click.option(
@@ -87,37 +105,148 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
             "--probabilities", metavar="NAMES",
             help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
         )(decorated)  # fmt: skip
-        for option in (RISK[0], SEVERAL if several else RISK[1]) if risk else ():
-            decorated = option(decorated)
-        if labels:
-            decorated = click.option(
-                "--positive", metavar="LABEL",
-                help="The label of the event; must be said where labels are not 0 and 1, booleans, or no and yes.",
-            )(decorated)  # fmt: skip
-            decorated = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(decorated)
-            decorated = click.option(
-                "--label",
-                metavar="NAME",
-                help="Array or column of true labels or outcomes (default labels, label, y or target); for npy, a file.",
-            )(decorated)
-        return decorated
+        if risk:
+            ways = (*RISK[:-1], SEVERAL if several else RISK[-1])
+            for option in (PREDICTED, *ways) if labels else ways:
+                decorated = option(decorated)
+        return _truth_options(decorated) if labels else decorated
 
     return decorate
 
 
-def _refuse_two_ways(named):
+def _truth_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--label``, ``--weight`` and ``--positive``."""
+    positive = "The label of the event; must be said where labels are not 0 and 1, booleans, or no and yes."
+    label = "Array or column of true labels or outcomes (default labels, label, y or target); for npy, a file."
+    command = click.option("--positive", metavar="LABEL", help=positive)(command)
+    command = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(command)
+    return click.option("--label", metavar="NAME", help=label)(command)
+
+
+def _refuse_two_ways(named: dict[str, Any]) -> None:
     """Predictions named twice, or an event said twice."""
-    other = next((n for n in ("probabilities", "logits", "mean", "std", "quantiles") if named.get("risk") and named.get(n)), None)
-    if other is not None or (named.get("risk") and named.get("task") == "regression"):
-        raise click.UsageError(f"--risk and --{other or 'task regression'} exclude each other; pass one.")
+    one = next((name for name in ("risk", "confidence") if named.get(name)), None)
+    others = ("confidence", "probabilities", "logits", "mean", "std", "quantiles")
+    other = next((name for name in others if one is not None and name != one and named.get(name)), None)
+    if other is not None or (one is not None and named.get("task") == "regression"):
+        raise click.UsageError(f"--{one} and --{other or 'task regression'} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")
+    if named.get("predicted") and one != "confidence":
+        raise click.UsageError("--predicted names the answers that --confidence is about; name that column, too.")
+    if named.get("predicted") and named.get("positive") is not None:
+        raise click.UsageError("--predicted says which answers are right, so --positive names nothing; leave one of the two out.")
+
+
+class _MethodType(click.ParamType):
+    """A method's name; an unknown one is wrong usage and gets the list."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The name, checked."""
+        from calibrant.cli.methods import methods, regression_methods
+
+        if value not in methods(groups=True) and value not in regression_methods(groups=True):
+            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods(groups=True))}"
+            self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
+        return value
+
+
+class _SavedType(click.Path):
+    """A file that is there; a method's name in its place gets the option for names."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The path, checked."""
+        if Path(value).exists():
+            return super().convert(value, param, ctx)
+        from calibrant.cli.methods import methods, regression_methods
+
+        if value in methods(groups=True) or value in regression_methods(groups=True):
+            self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _GateType(click.ParamType):
+    """A gate as an option of a command; what cannot be read is wrong usage."""
+
+    name = "condition"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The gate."""
+        from calibrant.cli.gate import Gate
+
+        try:
+            return value if isinstance(value, Gate) else Gate.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def gate_option(words: str) -> Callable[..., Any]:
+    """``--fail-if``, as the argument ``gates``."""
+    words = f"Exit with 3 if it holds: {words}; may be repeated."
+    return click.option("--fail-if", "gates", type=_GateType(), multiple=True, metavar="CONDITION", help=words)
+
+
+def target_option(words: str) -> Callable[..., Any]:
+    """``--target``, the question."""
+    return click.option(
+        "--target", metavar="TARGET", help=f"{words}: event (of two classes, by default), answer, classes, or a class's label."
+    )
+
+
+def method_option(words: str, target: str = "What is asked, and what a map named by --method is fitted to") -> Callable[..., Any]:
+    """``--method NAME`` and ``--target``."""
+    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target_option(target)(command))
+
+
+def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
+    saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
+    words = "A calibrator saved by `calibrant fit`, applied as it is."
+    command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
+    return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
+
+
+def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--cost-false-positive`` and ``--cost-false-negative``."""
+    for name, what in (("negative", "a missed event"), ("positive", "a false alarm")):
+        words = f"What {what} costs, in any unit; the two costs set the threshold of decisions."
+        command = click.option(f"--cost-false-{name}", type=click.FloatRange(0.0, min_open=True), metavar="NUMBER", help=words)(command)
+    return command
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of slices: by which columns, in which engine, and where the numbers go."""
+    path = click.Path(dir_okay=False, path_type=Path)
+    for option in (
+        click.option("-o", "--output", type=path, help="Slices: write the result to this .json or .parquet file."),
+        click.option("--resume", type=path, metavar="PATH", help="Slices: keep the sums there after each file, and go on from them."),
+        click.option("--engine", metavar="NAME", help="Slices: auto, polars, duckdb, pyarrow, dask, spark or ray."),
+        click.option(
+            "--every", default="day", show_default=True, metavar="UNIT", help="With --time: hour, day, week, month, quarter or year."
+        ),
+        click.option("--time", metavar="NAME", help="Column of times to slice by as well."),
+        click.option("--by", metavar="A,B", help="Columns to slice by: one line of numbers for each combination."),
+    ):
+        command = option(command)
+    return force_option(command)
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--json``, as the argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")(command)
+
+
+def all_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--all``, as the argument ``whole``."""
+    return click.option("--all", "whole", is_flag=True, help="Show all of every list, not the first rows.")(command)
 
 
 def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--cluster``."""
-    words = "Rows that hang together, as the visits of one patient: intervals and tests count clusters, not rows."
-    return click.option("--cluster", metavar="COLUMN", help=words)(command)
+    words = "Column of what dependent rows share, such as the patient of several visits: clusters are counted, not rows."
+    return click.option("--cluster", metavar="NAME", help=words)(command)
 
 
 def groups_option(words: str) -> Callable[..., Any]:
@@ -140,11 +269,14 @@ def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_existing(path: Path, force: bool, *read: Any) -> None:
     """Stop before the work, not after it, where the output would not be written, or would take the place of what is ``read``."""
+    from calibrant._support.files import target
+
     try:
         found = target(path, overwrite=force)
     except FileExistsError as error:
         raise InputError(str(error).replace("pass overwrite=True or another path", "pass --force or another -o")) from None
-    if any(found.exists() and found.samefile(one) for one in read if one not in (None, STDIN)):
+    files = [file for one in read if one not in (None, STDIN) for file in paths_of(one)]
+    if found.exists() and any(file.exists() and found.samefile(file) for file in files):
         raise InputError(f"{path} is a file that this command reads, which would be lost; write to another -o.")
 
 

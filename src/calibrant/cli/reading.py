@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
-from calibrant.cli.columns import ARRAYS
+from calibrant.cli.columns import ARRAYS, missing_in, require_all
 from calibrant.cli.csv_text import typed
 from calibrant.cli.event import as_risk, event_of, two_labels
-from calibrant.cli.forecasts import ForecastFile, holds_forecasts, read_forecasts
+from calibrant.cli.forecasts import ForecastFile, holds_forecasts, names_of_forecasts, read_forecasts
 from calibrant.cli.options import Columns
-from calibrant.cli.wording import few
+from calibrant.cli.wording import few, say
 from calibrant.errors import InputError
-from calibrant.labels import places
+from calibrant.labels import label_key, places
 from calibrant.predictions import Predictions, read
 
-__all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "key_of", "read_file", "read_source"]
+__all__ = ["PredictionFile", "column_of", "column_order", "columns_of", "key_of", "read_file", "read_source", "rows_left"]
 
 
 @dataclass(frozen=True)
@@ -84,23 +84,59 @@ def read_file(
 
 def read_source(source: Any, columns: Columns, *, labels: bool = True, prefer: str | None = None) -> PredictionFile | ForecastFile:
     """The same of a file that is open, of which several predictions may be read."""
-    path = source.path
-    if holds_forecasts(source, columns):
+    path, forecasts = source.path, holds_forecasts(source, columns)
+    if columns.skip_missing:
+        source = _without_missing(source, columns, labels, prefer, forecasts)
+    if forecasts:
         return read_forecasts(source, columns, labels=labels)
-    found = _from_arrays(source, columns, prefer) if source.kind in ("npz", "npy") else table_columns.find(source, columns, prefer)
-    names, values, inputs, classes = found
+    names, inputs, classes = _found(source, columns, prefer)
+    values = _values(source, names)
     if columns.classes is not None:
         classes = [part.strip() for part in columns.classes.split(",")]
     y = _labels(source, columns, path) if labels else None
     weight = _optional(source, columns.weight, "weight") if labels else None
     if source.kind == "csv":
-        y, classes = table_columns.same_kind(y, classes)
+        y, classes = (y, classes) if columns.predicted else table_columns.same_kind(y, classes)
         weight = None if weight is None else table_columns.as_floats(weight, columns.weight or "weight", path)
     if y is not None and classes is not None and columns.classes is None and source.kind not in ("npz", "npy"):
         _require_named(y, classes, path)
     outcome = key_of(source, columns.label, "label") if labels and source.kind != "npy" else None
     data = PredictionFile(path, values, inputs, classes, y, weight, source, names, outcome=() if outcome is None else (outcome,))
     return _with_event(data, columns) if values.ndim in (1, 2) else data
+
+
+def rows_left(source: Any, columns: Columns, labels: bool, prefer: str | None = None) -> np.ndarray:
+    """(n,) which rows have a prediction, and a label and a weight where these are read."""
+    if source.kind == "npy":
+        raise InputError(f"{source.path} holds predictions alone, and --skip-missing is for tables; save them with their labels, as .npz.")
+    return _rows_left(source, columns, labels, prefer, holds_forecasts(source, columns))
+
+
+def _rows_left(source, columns, labels, prefer, forecasts):
+    names = names_of_forecasts(source, columns, labels) if forecasts else list(_found(source, columns, prefer)[0])
+    given = (("label", columns.label), ("weight", columns.weight)) if labels else ()
+    names += [key for what, name in given if (key := key_of(source, name, what)) is not None]
+    names += [source.require(columns.predicted)] if columns.predicted else []
+    return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
+
+
+def _without_missing(source, columns, labels, prefer, forecasts):
+    """The source without rows that lack a prediction, a label or a weight; says how many."""
+    left = rows_left(source, columns, labels, prefer)
+    if left.all():
+        return source
+    if not left.any():
+        raise InputError(f"{source.path} must have a row with a prediction{' and a label' if labels else ''}; all {len(left):,} lack one.")
+    say(f"{source.path}: {np.sum(~left):,} of {len(left):,} rows lack a prediction, label or weight and are left out.", err=True)
+    return source.take(np.flatnonzero(left))
+
+
+def _values(source, names):
+    """The columns of predictions as numbers, (n,) or (n, K); arrays as they are."""
+    if source.kind in ("npz", "npy"):
+        return source.content[names[0] if names else "values"]
+    values = [table_columns.as_floats(source.column(name), name, source.path) for name in names]
+    return values[0] if len(names) == 1 else np.column_stack(values)
 
 
 def _with_event(data, columns):
@@ -131,19 +167,20 @@ def _require_named(y, classes, path):
         )
 
 
-def _from_arrays(source, columns, prefer):
-    """names, values, inputs and classes of an npz or npy file."""
+def _found(source, columns, prefer):
+    """(names, inputs, classes) of the predictions in a file; the one array of an npy file has no name."""
+    if source.kind not in ("npz", "npy"):
+        return table_columns.find(source, columns, prefer)
     if source.kind == "npy":
-        inputs = "logit" if columns.logits is not None or prefer == "logit" else "probability"
-        return [], source.content["values"], inputs, None
-    wanted = [("probability", "probabilities", columns.risk or columns.probabilities), ("logit", "logits", columns.logits)]
-    if columns.risk is None and columns.probabilities is None and (columns.logits is not None or prefer == "logit"):
+        return [], "logit" if columns.logits is not None or prefer == "logit" else "probability", None
+    wanted = [("probability", "probabilities", columns.one or columns.probabilities), ("logit", "logits", columns.logits)]
+    if columns.one is None and columns.probabilities is None and (columns.logits is not None or prefer == "logit"):
         wanted.reverse()
     for inputs, what, name in wanted:
         key = key_of(source, name, what)
         if key is not None:
             classes = key_of(source, None, "classes")
-            return [key], source.content[key], inputs, None if classes is None else source.content[classes].tolist()
+            return [key], inputs, None if classes is None else source.content[classes].tolist()
     raise InputError(
         f"{source.path} must hold an array named probabilities or logits; it holds {', '.join(source.content)}; "
         "name yours with --probabilities or --logits."
@@ -165,10 +202,19 @@ def _labels(source, columns, path):
         raise InputError(
             f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds {source.described()}; name yours with --label."
         )
-    empty = next((i for i, label in enumerate(found) if not label.strip()), None) if source.kind == "csv" else None
-    if empty is not None:
-        raise InputError(f"{path} must have a label in every row; row {empty} has none; fill it in or drop that row.")
-    return found
+    name = key_of(source, columns.label, "label")
+    require_all(missing_in(source, name), name, path, "a label")
+    return found if columns.predicted is None else _right(source, name, columns.predicted)
+
+
+def _right(source, label, predicted):
+    """(n,) whether the answer of each row is its label."""
+    key = source.require(predicted)
+    require_all(missing_in(source, key), key, source.path, "an answer")
+    y, answers = (source.column(name) for name in (label, key))
+    if source.kind == "csv":
+        y, answers = table_columns.same_kind([text.strip() for text in y], [text.strip() for text in answers])
+    return np.array([label_key(a) == label_key(b) for a, b in zip(y, answers, strict=True)])
 
 
 def _optional(source, name, what):

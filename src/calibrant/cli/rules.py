@@ -6,6 +6,7 @@ import numpy as np
 
 import calibrant
 from calibrant.cli.choosing import arranged
+from calibrant.cli.options import Columns
 from calibrant.errors import InputError
 
 __all__ = ["RULES", "rule_columns"]
@@ -20,17 +21,17 @@ RULES: dict[type, tuple[str, str, str]] = {
 SEPARATOR = "|"
 
 
-def rule_columns(rule: Any, data: Any) -> dict[str, np.ndarray]:
-    """The column that a saved rule adds to the rows of a file."""
+def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray]:
+    """The column that a saved rule adds to the rows of a file, whose predictions are in the ``columns`` named."""
     name, of_predictions, of_scores = RULES[type(rule)]
     if data.task == "regression":
         raise InputError(f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides on classes.")
-    scores = data.inputs == "score"
-    if scores == hasattr(rule, "classes_"):
-        fitted_on, remedy = (
-            ("predictions", "name those with --probabilities") if scores else ("scores", "name them with --risk and say --inputs score")
-        )
-        raise InputError(f"the saved {type(rule).__name__} was fitted on {fitted_on}; {remedy}.")
+    # A rule of scores takes any one column, as its threshold is in the units of the one that it was fitted on.
+    scores = not hasattr(rule, "classes_")
+    if scores and (columns.one is None or data.values.ndim > 1) and data.source.kind != "npy":
+        raise InputError(f"the saved {type(rule).__name__} was fitted on one column of scores; name it with --confidence, or --risk.")
+    if not scores and data.inputs == "score":
+        raise InputError(f"the saved {type(rule).__name__} was fitted on predictions; name those with --probabilities.")
     found = getattr(rule, of_scores)(data.values) if scores else getattr(rule, of_predictions)(arranged(data, rule)["P"])
     if name == "set" and data.source.kind not in ("npy", "npz"):
         texts = [SEPARATOR.join(str(label) for label in rule.classes_[row].tolist()) for row in found]

@@ -1,31 +1,404 @@
-"""Kinds of files: opened whole, and written again with new predictions and everything else untouched."""
+"""Kinds of files and tables of several: opened whole or in parts, and written again with new predictions and all else untouched."""
 
+import csv
 import gzip
 import io
+import json
 import sys
+import warnings
 import zipfile
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import reduce
+from itertools import islice
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from calibrant._support.extras import import_extra
 from calibrant._support.npy import read_npy
-from calibrant.cli.csv_text import encoding_of
-from calibrant.cli.options import STDIN
-from calibrant.cli.source import Source, distinct, reading_file, replaced
-from calibrant.cli.table_sources import CsvSource, JsonlSource, ParquetSource
-from calibrant.errors import InputError
+from calibrant.cli.csv_text import decoded, encoding_of, rows_in, rows_of, separator_of, with_points
+from calibrant.cli.json_lines import columns_of, objects_of
+from calibrant.cli.paths import STDIN, paths_of
+from calibrant.cli.wording import abridged
+from calibrant.errors import InputError, MissingDependencyError
+from calibrant.labels import label_array
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 
 #: How the bytes of a kind begin, for standard input, which has no name; text is CSV or, from its first mark, JSON.
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
+#: Values of a part, and its rows at most, of a file that is read in parts.
+PART_CELLS, PART_ROWS = 2**21, 2**17
+
+
+@contextmanager
+def reading_file(path, what, remedy):
+    """Whatever a library says of bytes that it cannot read, said of the file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            yield
+    except (InputError, MissingDependencyError):
+        raise
+    except MemoryError:
+        raise InputError(f"{path} needs more memory than there is; split it into files of fewer rows.") from None
+    except Exception as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        words = " ".join(said.split())[:200] or type(error).__name__
+        raise InputError(f"{path} is damaged or not {what} ({words}); {remedy}.") from None
+
+
+class Source(ABC):
+    """Content by name; ``column(name)`` gives one array, ``write(path, columns, renamed)`` all of it with new predictions."""
+
+    kind = ""
+    #: Where it holds a sample of a file's rows, what is to be said of that.
+    said: str | None = None
+
+    def __init__(self, path, file):
+        self.path = path
+        file.seek(0)
+        self.content = self._open(path, file)
+
+    @abstractmethod
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """The columns given take the place of their namesakes, or of what they are renamed from; the others stay as they are."""
+
+    @abstractmethod
+    def _open(self, path, file) -> Any:
+        """Everything in the file, by name."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> Any:
+        """A source of some of the rows."""
+
+    def column(self, name):
+        """One array or column."""
+        return self.content[name]
+
+    def require(self, name):
+        """The name, if the file holds it."""
+        if name not in self.content:
+            raise InputError(f"{self.path} holds no {name!r}; it holds {self.described()}.")
+        return name
+
+    def described(self):
+        """The names inside, for messages."""
+        names = list(self.content)
+        return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def distinct(names, path):
+    """The names, once no two are the same."""
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise InputError(f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a name of its own.")
+    return names
+
+
+def replaced(content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
+    """The content in its order, ``columns`` in place of those of the same name, or of the one they are ``renamed`` from; others last."""
+    out = {}
+    for name, old in content.items():
+        new = renamed.get(name, name)
+        out[new] = columns.get(new, old)
+    return {**out, **{name: values for name, values in columns.items() if name not in out}}
+
+
+class NpzSource(Source):
+    """NumPy arrays by name."""
+
+    kind = "npz"
+
+    def _open(self, path, file):
+        with reading_file(path, "an npz file of plain arrays", "save it with numpy.savez"), zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            names = distinct([member.filename.removesuffix(".npy") for member in members], path)
+            return {name: self._member(archive, member) for name, member in zip(names, members, strict=True)}
+
+    @staticmethod
+    def _member(archive, member):
+        with archive.open(member) as file:
+            return read_npy(file, member.file_size)
+
+    def take(self, rows: np.ndarray) -> Any:
+        """The rows of each array that has as many as the longest."""
+        made, n = object.__new__(type(self)), max((len(array) for array in self.content.values() if array.ndim), default=0)
+        content = {name: array[rows] if array.ndim and len(array) == n else array for name, array in self.content.items()}
+        vars(made).update(vars(self) | {"content": content})
+        return made
+
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """The arrays given take the place of their namesakes; the others stay."""
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in replaced(self.content, columns, renamed).items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+class NpySource(Source):
+    """One NumPy array."""
+
+    kind = "npy"
+
+    def _open(self, path, file):
+        with reading_file(path, "an npy file of plain numbers", "save it with numpy.save"):
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            return {"values": read_npy(file, size)}
+
+    def take(self, rows: np.ndarray) -> Any:
+        """Refused, as the labels are in another file."""
+        raise InputError(f"{self.path} holds predictions alone, of which no row can be left out; save them with their labels, as .npz.")
+
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """The calibrated probabilities alone."""
+        with open(path, "wb") as file:
+            np.save(file, columns["values"])
+
+
+class TableSource(Source):
+    """Rows, which may be read in parts, joined from them, and written part by part."""
+
+    @classmethod
+    def holding(cls, path: Path, content: Any, **own: Any) -> Any:
+        """A source of this content, such as a part of a file."""
+        made = object.__new__(cls)
+        vars(made).update(path=path, content=content, **own)
+        return made
+
+    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+        """As its only part."""
+        with self.appending(path) as append:
+            append(self, columns, renamed)
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
+        """One source of some rows of parts."""
+
+    def take(self, rows: np.ndarray) -> Any:
+        """A source of some of the rows."""
+        return self.joined(self.path, [(self, rows)])
+
+    def __len__(self) -> int:
+        return len(next(iter(self.content.values()), ()))
+
+    @abstractmethod
+    def appending(self, path: Path) -> AbstractContextManager[Callable[..., None]]:
+        """A context that gives a function which writes a source, as ``write`` does, behind those before it."""
+
+
+class CsvSource(TableSource):
+    """Columns of text, so that what is not a prediction is written again letter by letter, in the encoding it came in."""
+
+    kind = "csv"
+    encoding: str
+    separator: str
+
+    def _open(self, path, file):
+        text, self.encoding = decoded(file.read(), path)
+        header, rows, self.separator = rows_of(text, path)
+        return self._columns(path, header, rows)
+
+    def column(self, name: str) -> list[str]:
+        """Texts; numbers with decimal commas are written with points where commas do not part the values."""
+        return self.content[name] if self.separator == "," else with_points(self.content[name])
+
+    @staticmethod
+    def _columns(path, header, rows):
+        return {name: list(values) for name, values in zip(distinct(header, path), zip(*rows, strict=True), strict=True)}
+
+    @classmethod
+    def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
+        """Sources of some rows each."""
+        separator = separator_of(lines)
+        for header, rows in rows_in(lines, path, separator, PART_CELLS):
+            yield cls.holding(path, cls._columns(path, header, rows), encoding=encoding, separator=separator)
+
+    @classmethod
+    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
+        """One source of some rows of parts."""
+        first = parts[0][0]
+        content = {name: [part.content[name][i] for part, rows in parts for i in rows.tolist()] for name in first.content}
+        return cls.holding(path, content, encoding=first.encoding, separator=first.separator)
+
+    @contextmanager
+    def appending(self, path: Path) -> Iterator[Callable[..., None]]:
+        """What is not replaced is written letter by letter."""
+        with open(path, "w", newline="", encoding=self.encoding) as file:
+            writer, header = csv.writer(file, delimiter=self.separator, lineterminator="\n"), []
+            comma = any(self.column(name) is not texts for name, texts in self.content.items())
+
+            def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+                texts = {name: [_as_text(value, comma) for value in values.tolist()] for name, values in columns.items()}
+                content = replaced(source.content, texts, renamed)
+                if not header:
+                    header.extend(content)
+                    writer.writerow(header)
+                # Another file of the table may have its columns in another order.
+                writer.writerows(zip(*(content[name] for name in header), strict=True))
+
+            yield append
+
+
+def _as_text(value: Any, comma: bool) -> str:
+    """A value as a cell: none where it is missing, numbers with the file's decimal mark."""
+    if value is None or value != value:
+        return ""
+    return value if isinstance(value, str) else repr(value).replace(".", ",") if comma else repr(value)
+
+
+class ParquetSource(TableSource):
+    """An Arrow table."""
+
+    kind = "parquet"
+
+    def _open(self, path, file):
+        parquet = import_extra("pyarrow.parquet", "reading parquet", "cli")
+        with reading_file(path, "a parquet file", "write it again"):
+            self.table: Any = parquet.read_table(file)
+            self.table.validate(full=True)
+        names = distinct(self.table.column_names, path)
+        return {name: self.table.column(name) for name in names}
+
+    def column(self, name: str) -> np.ndarray:
+        """As NumPy, strings as objects."""
+        with reading_file(self.path, f"a file whose column {name!r} holds plain values", "write that column again"):
+            return self.content[name].to_numpy()
+
+    @classmethod
+    def parts(cls, path: Path) -> Iterator[Any]:
+        """Sources of some rows each."""
+        pyarrow, parquet = (import_extra(name, "reading parquet", "cli") for name in ("pyarrow", "pyarrow.parquet"))
+        with reading_file(path, "a parquet file", "write it again"), open(path, "rb") as opened, parquet.ParquetFile(opened) as file:
+            names = distinct(file.schema_arrow.names, path)
+            rows = max(1, min(PART_ROWS, PART_CELLS // max(len(names), 1)))
+            for batch in file.iter_batches(batch_size=rows):
+                table = pyarrow.Table.from_batches([batch])
+                yield cls.holding(path, {name: table.column(name) for name in names}, table=table)
+
+    @classmethod
+    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
+        """One source of some rows of parts."""
+        pyarrow, names = import_extra("pyarrow", "reading parquet", "cli"), list(parts[0][0].content)
+        with reading_file(path, "a table whose columns are of one kind in every file", "write them again"):
+            tables = [part.table.select(names).take(rows) for part, rows in parts]
+            table = pyarrow.concat_tables(tables, promote_options="permissive")
+        return cls.holding(path, {name: table.column(name) for name in table.column_names}, table=table)
+
+    @contextmanager
+    def appending(self, path: Path) -> Iterator[Callable[..., None]]:
+        """What is not replaced keeps its type."""
+        pyarrow, parquet = (import_extra(name, "writing parquet", "cli") for name in ("pyarrow", "pyarrow.parquet"))
+        writers = []
+
+        def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+            content = replaced(source.content, {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()}, renamed)
+            own = source.table.schema
+            fields = [pyarrow.field(name, content[name].type) if name in columns else own.field(name) for name in content]
+            schema = writers[0].schema if writers else pyarrow.schema(fields, metadata=own.metadata)
+            if not writers:
+                writers.append(parquet.ParquetWriter(path, schema))
+            with reading_file(path, "a table whose columns are of one kind in every file", "write them again"):
+                writers[0].write_table(pyarrow.table([content[name] for name in schema.names], schema=schema))
+
+        try:
+            yield append
+        finally:
+            for writer in writers:
+                writer.close()
+
+
+class JsonlSource(TableSource):
+    """One JSON object a line; what lies deeper has the keys on its way as its name, as in ``model.score``."""
+
+    kind = "jsonl"
+
+    def _open(self, path, file):
+        self.objects = objects_of(decoded(file.read(), path)[0], path)
+        columns, self.ways = columns_of(self.objects, path)
+        return columns
+
+    @classmethod
+    def of_objects(cls, objects: list[dict[str, Any]], path: Path) -> Any:
+        """A source of these objects."""
+        columns, ways = columns_of(objects, path)
+        return cls.holding(path, columns, objects=objects, ways=ways)
+
+    @classmethod
+    def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
+        """Sources of some rows each."""
+        given = False
+        while text := "".join(islice(lines, PART_ROWS)):
+            if text.strip() or not given:
+                yield cls.of_objects(objects_of(text, path), path)
+                given = True
+
+    def column(self, name):
+        """As NumPy, values of several kinds as objects."""
+        values = self.content[name]
+        listed = next((value for value in values if isinstance(value, list | dict)), None)
+        if listed is not None:
+            raise InputError(f"{self.path}: {name!r} must hold one value a line; it holds {abridged(listed)}; name another.")
+        return label_array(values, name)
+
+    @classmethod
+    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
+        """One source of some rows of parts."""
+        return cls.of_objects([part.objects[i] for part, rows in parts for i in rows.tolist()], path)
+
+    @contextmanager
+    def appending(self, path: Path) -> Iterator[Callable[..., None]]:
+        """What is not replaced stays as it is."""
+        with open(path, "w", newline="\n", encoding="utf-8", errors="backslashreplace") as file:
+
+            def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
+                lists = {name: [None if v != v else v for v in values.tolist()] for name, values in columns.items()}
+                for i, old in enumerate(source.objects):
+                    new = {renamed.get(name, name): value for name, value in old.items()}
+                    for name, values in lists.items():
+                        *outer, last = source.ways.get(name, (name,))
+                        reduce(getitem, outer, new)[last] = values[i]
+                    file.write(json.dumps(new, ensure_ascii=False) + "\n")
+
+            yield append
+
+
+KINDS: dict[Any, Any] = {
+    ".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".tsv": CsvSource, ".parquet": ParquetSource,
+    ".jsonl": JsonlSource, ".ndjson": JsonlSource,
+}  # fmt: skip
 
 
 def open_source(path: Path) -> Any:
-    """The source for a path, by its ending; for standard input by how it begins. Either may be compressed by gzip."""
-    path = Path(path)
+    """The source of a table: of a file by its ending, of standard input by how it begins; the rows of several files as one."""
+    paths = paths_of(path)
+    if len(paths) == 1:
+        return _opened(paths[0])
+    sources = [_opened(one) for one in paths]
+    for other in sources[1:]:
+        _require_alike(sources[0], other)
+    return type(sources[0]).joined(Path(path), [(source, np.arange(len(source))) for source in sources])
+
+
+def _require_alike(first, other):
+    """Files of one table: of one kind, with the same columns."""
+    if type(other) is not type(first) or not isinstance(first, TableSource):
+        raise InputError(
+            f"several files make a table where all are CSV, Parquet or JSON lines; {other.path} is not; name one kind of file."
+        )
+    missing = [] if first.kind == "jsonl" else [name for name in first.content if name not in other.content]
+    if missing:
+        raise InputError(f"{other.path} must have the columns of {first.path}; it has no {missing[0]!r}; name files of one kind.")
+
+
+def _opened(path):
+    """The source of a file, which may be compressed by gzip."""
     if path != STDIN:
         kind = _kind_of(path)
         with open(path, "rb") as file:
@@ -36,7 +409,16 @@ def open_source(path: Path) -> Any:
 
 
 def parts_of(path: Path) -> Iterator[Any]:
-    """The file as sources of so many rows each as are quickly held: of CSV, JSON lines and Parquet."""
+    """The table as sources of so many rows each as are quickly held: of CSV, JSON lines and Parquet."""
+    first = None
+    for file in paths_of(path):
+        for part in _parts(file):
+            first = part if first is None else first
+            _require_alike(first, part)
+            yield part
+
+
+def _parts(path):
     kind = _kind_of(path)
     if path.suffix.lower() == ".parquet":
         yield from kind.parts(path)
@@ -66,49 +448,3 @@ def _kind_of(path: Path) -> Any:
     if kind is None:
         raise InputError(f"{path} must end in {', '.join(KINDS)}, of which text may be compressed as .gz; convert it first.")
     return kind
-
-
-class NpzSource(Source):
-    """NumPy arrays by name."""
-
-    kind = "npz"
-
-    def _open(self, path, file):
-        with reading_file(path, "an npz file of plain arrays", "save it with numpy.savez"), zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-            names = distinct([member.filename.removesuffix(".npy") for member in members], path)
-            return {name: self._member(archive, member) for name, member in zip(names, members, strict=True)}
-
-    @staticmethod
-    def _member(archive, member):
-        with archive.open(member) as file:
-            return read_npy(file, member.file_size)
-
-    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The arrays given take the place of their namesakes; the others stay."""
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in replaced(self.content, columns, renamed).items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                    np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-class NpySource(Source):
-    """One NumPy array."""
-
-    kind = "npy"
-
-    def _open(self, path, file):
-        with reading_file(path, "an npy file of plain numbers", "save it with numpy.save"):
-            size = file.seek(0, io.SEEK_END)
-            file.seek(0)
-            return {"values": read_npy(file, size)}
-
-    def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The calibrated probabilities alone."""
-        with open(path, "wb") as file:
-            np.save(file, columns["values"])
-
-
-KINDS: dict[Any, Any] = {
-    ".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".parquet": ParquetSource, ".jsonl": JsonlSource, ".ndjson": JsonlSource,
-}  # fmt: skip

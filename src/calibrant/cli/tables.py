@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from threading import Timer
 from typing import Any
@@ -12,10 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.cli.wording import shown
 from calibrant.reporting.rounded import rounded
 
-__all__ = ["as_text", "console", "own_words", "print_summary", "progress", "with_interval", "working"]
+__all__ = ["as_text", "console", "first_of", "own_words", "print_summary", "progress", "with_interval", "working"]
 
 #: Seconds of work that need no bar.
 SHORT = 2.0
@@ -30,6 +31,12 @@ def console() -> Any:
 def as_text(value: str, style: str = "") -> Any:
     """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for an order."""
     return Text(shown(value), style)
+
+
+def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
+    """(what is shown of a list, the line that says how much of it that is); ``whole`` shows all."""
+    first = listed if whole else listed[:MOST_SHOWN]
+    return first, "".join(cut_note(len(first), len(listed), "--all"))
 
 
 def print_summary(summary: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.exact_scores import clipped_logs, inner_limits
+from calibrant._kernels.fixed_order import multiply_rows, sum_rows
 from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
@@ -208,9 +209,9 @@ class GeometricCalibrator(Calibrator):
             return self.calibrator_.confidence_record(record)
         columns = self._columns(record)
         if self.coefficients_.ndim == 1:
-            return sigmoid(columns @ self.coefficients_[:3] + self.coefficients_[3])
+            return sigmoid(multiply_rows(columns, self.coefficients_[:3]) + self.coefficients_[3])
         own = self.coefficients_[record.predicted]
-        z = np.einsum("ij,ij->i", columns, own[:, :3]) + own[:, 3]
+        z = sum_rows(columns * own[:, :3]) + own[:, 3]
         return np.where(np.isnan(z), self.rate_[record.predicted], sigmoid(np.nan_to_num(z)))
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.softmax import share_rest
+from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
 from calibrant._support.estimators import BaseEstimator, NotFittedError
 from calibrant._support.explained import Explained
 from calibrant._support.group_levels import GroupLevels
@@ -49,6 +49,8 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     tags: ClassVar[Tags] = Tags()
     #: Names of the columns of groups, where those of the fit had names.
     group_names_: list[str] | None = None
+    #: Probabilities below it count as it where a logarithm is taken, so that the order holds at exact zeros.
+    least_: float = ZERO_FLOOR
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.inputs: Inputs = inputs
@@ -90,7 +92,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     def fit_record(self, record: Predictions) -> Self:
         """``fit`` on a record that has been read already."""
         self._begin(record)
-        self._fit(record)
+        self._fit(record.above(self.least_))
         return self
 
     def predict_record(self, record: Predictions) -> np.ndarray:
@@ -108,7 +110,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     def express(self, record: SymbolicRecord) -> Expression:
         """``predict_record`` of a record of expressions; InputError where it cannot be said."""
         require_fitted(self, "classes_")
-        own = self._expression(record)
+        own = self._expression(record.above(self.least_))
         return own if self.tags.output == "probability" else record.with_confidence(own)
 
     def expression(self) -> Expression:
@@ -127,6 +129,25 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         """
         return None
 
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, a missing value among them.
+
+        Such a row gets what its other columns say, and the overall calibrated risk where they say nothing.
+
+        .. versionadded:: 0.3
+
+        Parameters
+        ----------
+        groups : as in predict_proba
+
+        Returns
+        -------
+        dict
+            Number of rows by the name of the column; empty for a calibrator that uses no groups.
+        """
+        require_fitted(self, "classes_")
+        return {}
+
     def compile(self) -> Compiled:
         """``predict_proba`` without its checks, for serving: a function of P with shape (n, K)."""
         return Compiled(self.expression())
@@ -135,7 +156,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         """The record, once this is fitted and what it uses is there."""
         require_fitted(self, "classes_")
         self._require_given(record)
-        return record
+        return record.above(self.least_)
 
     def _require_given(self, record: Predictions) -> None:
         name = type(self).__name__
@@ -158,6 +179,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
             names = None if record.groups is None else column_names(record.groups, "groups")
             self.group_names_ = None if names is None else [str(name) for name in names]
         self.classes_: np.ndarray = record.classes
+        self.least_ = record.smallest if record.least is None else record.least
         self.status_: str = "exact"
 
     def _refuse_unused(self, **given: object) -> None:

@@ -5,37 +5,21 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.fixed_order import multiply_rows, sum_in_sequence
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.softmax import log_probabilities
+from calibrant._kernels.softmax import log_probabilities, log_softmax, softmax
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.row_function import row_function
 
 __all__ = ["Compiled"]
 
 Function = Callable[..., np.ndarray]
-#: From so many columns on NumPy sums a row in pairs.
-PAIRWISE = 8
-
-
-def _softmax(x: np.ndarray) -> np.ndarray:
-    out = x - x.max(axis=1, keepdims=True)
-    np.exp(out, out=out)
-    out /= out.sum(axis=1, keepdims=True)
-    return out
-
-
-def _log_softmax(x: np.ndarray) -> np.ndarray:
-    out = x - x.max(axis=1, keepdims=True)
-    out -= np.log(np.exp(out).sum(axis=1, keepdims=True))
-    return out
 
 
 def _sum(x: np.ndarray) -> np.ndarray:
-    if x.shape[1] < PAIRWISE:
-        return np.add.reduce(x, axis=1, keepdims=True)
     # From the first class to the last, as records sum their rows: a step map must see the very same scores.
-    return np.add.reduce(np.ascontiguousarray(x.T), axis=0)[:, None]
+    return sum_in_sequence(np.ascontiguousarray(x.T))[:, None]
 
 
 def _max(x: np.ndarray) -> np.ndarray:
@@ -54,7 +38,7 @@ def _matrix(c: Any) -> Function:
     A, b = np.ascontiguousarray(c["matrix"].T), c["shift"]
 
     def function(x: np.ndarray) -> np.ndarray:
-        return x @ A + b
+        return multiply_rows(x, A) + b
 
     return function
 
@@ -116,8 +100,8 @@ PLAIN: dict[str, Function] = {
     "exp": np.exp,
     "log": np.log,
     "sigmoid": sigmoid,
-    "softmax": _softmax,
-    "log_softmax": _log_softmax,
+    "softmax": softmax,
+    "log_softmax": log_softmax,
     "log_probabilities": log_probabilities,
     "sum": _sum,
     "max": _max,

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.ties import ROUNDING
+
 __all__ = ["ABOVE_ONE", "LOWEST", "PRIMITIVES", "Expression", "constant", "join", "source", "weighted_sum"]
 
 #: Below any logit, and finite in float32 too.
@@ -170,6 +172,10 @@ class Expression:
         """``values`` (m + 1,) by the number of ``edges`` (m,), increasing, at or below x; not ``closed``: below x."""
         table = {"edges": np.asarray(edges, dtype=np.float64), "values": np.asarray(values, dtype=np.float64)}
         return self._same("step", **table, closed=bool(closed))
+
+    def settled(self) -> "Expression":
+        """x, and 0 where rounding alone keeps a difference from 0, as ``calibrant._kernels.ties.settled`` has it."""
+        return (self * self).step([ROUNDING**2], [0.0, 1.0]).where(self, 0.0)
 
     def sum(self) -> "Expression":
         return Expression("sum", (self,), 1)

@@ -150,6 +150,14 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         self._refuse_unused(groups)
         return self.predict_record(read_forecast(forecast, std, groups=groups))
 
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen; empty for a calibrator that uses no groups.
+
+        .. versionadded:: 0.3
+        """
+        require_fitted(self, "n_outputs_")
+        return {}
+
     def predict_record(self, record: ForecastRecord) -> Forecast:
         """``predict`` for the forecasts of a record that has been read already."""
         require_fitted(self, "n_outputs_")

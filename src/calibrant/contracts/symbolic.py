@@ -1,6 +1,7 @@
 """The record of predictions with an expression for each of its parts, from which a calibrator makes the expression of its own."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,7 +9,12 @@ import numpy as np
 from calibrant.contracts.expression import Expression, constant, join, source
 from calibrant.predictions import Inputs
 
-__all__ = ["SymbolicRecord", "symbolic"]
+__all__ = ["RISKS", "SymbolicRecord", "symbolic"]
+
+#: What one number may say of the second class, and what a calibrator reads in its place.
+RISKS: dict[str, Callable[[Expression], Expression]] = {
+    "probability": lambda x: x, "percent": lambda x: x / 100.0, "log_probability": Expression.exp, "logit": lambda x: x,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,7 @@ class SymbolicRecord:
     values : Expression, (n, K): probabilities or logits, as given
     kind : {"probability", "logit"}
     groups : tuple of Expression, width 1 each: the positions of the row's levels of each column of groups, -1 for one that is not known
+    least : float, which logarithms of probabilities are at least of
 
     See Also
     --------
@@ -29,10 +36,15 @@ class SymbolicRecord:
     values: Expression
     kind: Inputs
     groups: tuple[Expression, ...] = ()
+    least: float = float(np.finfo(np.float64).tiny)
 
     @property
     def n_classes(self) -> int:
         return self.values.width
+
+    def above(self, least: float) -> "SymbolicRecord":
+        """The same rows, the logarithms of whose probabilities are of at least ``least``."""
+        return self if least == self.least else replace(self, least=least)
 
     @cached_property
     def probabilities(self) -> Expression:
@@ -42,7 +54,7 @@ class SymbolicRecord:
     @cached_property
     def log_probabilities(self) -> Expression:
         """(n, K), finite."""
-        return self.values.log_softmax() if self.kind == "logit" else self.probabilities.log_probabilities()
+        return self.values.log_softmax() if self.kind == "logit" else self.probabilities.clip(self.least, np.inf).log_probabilities()
 
     @property
     def logits(self) -> Expression:
@@ -80,10 +92,18 @@ class SymbolicRecord:
         return self.is_predicted.where(confidence, share * (1.0 - confidence))
 
 
-def symbolic(n_classes: int, kind: Inputs, n_groups: int = 0) -> SymbolicRecord:
-    """The record of predictions as they will be given, (n, K), or with the positions of levels behind them, (n, K + n_groups)."""
-    if not n_groups:
+def symbolic(n_classes: int, kind: Inputs, n_groups: int = 0, risk: str | None = None) -> SymbolicRecord:
+    """The record of predictions as they will be given, (n, K), or with the positions of levels behind them, (n, K + n_groups).
+
+    With ``risk``, one of ``RISKS``, one number of the second of two classes takes the place of the K.
+    """
+    width = n_classes if risk is None else 1
+    if not n_groups and risk is None:
         return SymbolicRecord(source(n_classes), kind)
-    given = source(n_classes + n_groups)
+    given = source(width + n_groups)
     columns = [given.column(j) for j in range(given.width)]
-    return SymbolicRecord(join(columns[:n_classes]), kind, tuple(columns[n_classes:]))
+    values = join(columns[:width])
+    if risk is not None:
+        second = RISKS[risk](values)
+        values = join([second * 0.0 if kind == "logit" else 1.0 - second, second])
+    return SymbolicRecord(values, kind, tuple(columns[width:]))

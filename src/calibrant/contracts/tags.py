@@ -23,6 +23,7 @@ class Tags:
     for_features_or_groups : does without both, but is for rows of which one is given: lists and automatic choices offer it only there.
     binary_only : accepts two classes only.
     label : the name shown in tables.
+    row_tolerance : how far the answer to a row may move with the rows beside it; 0 means that all its bits stay.
     exceptions : contract checks that do not apply, each with the reason.
 
     See Also
@@ -41,6 +42,7 @@ class Tags:
     for_features_or_groups: bool = False
     binary_only: bool = False
     label: str = ""
+    row_tolerance: float = 0.0
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property

@@ -14,7 +14,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.cells import rows_of_cells
 from calibrant.decisions.conditional_scores import ConditionalScores, read_features
-from calibrant.decisions.set_rows import SetRows, fitted, n_units, require_options
+from calibrant.decisions.set_rows import SetRows, fitted, inputs_for, n_units, require_options
 from calibrant.decisions.set_rule import SetRule
 from calibrant.decisions.set_scores.score import ScoreName
 from calibrant.folds.model_outputs import is_fitted
@@ -41,6 +41,7 @@ class ConditionalSets(Saved, BaseEstimator):
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
         Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows to it, and promises by the others alone.
+        Default none: the promise holds for any score, and a calibrator would take rows from it.
     randomised : bool, default True
         Whether "aps" and "raps" draw. Without, their sets are larger.
     smoothed : bool, default False
@@ -132,7 +133,7 @@ class ConditionalSets(Saved, BaseEstimator):
         require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state)
         given = None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
         known: dict[str, Any] = {"classes": self.classes, "X": X, "sample_weight": sample_weight, "called": "y"}
-        record = read_labelled(y, P, inputs=self.inputs, **known)
+        record = read_labelled(y, P, inputs=inputs_for(self.inputs, given), **known)
         names, points = read_features(features, record)
         uses = {"calibrator": given is not None and not is_fitted(given), "penalty": self.score == "raps" and self.penalty is None}
         found = SetRows.of(record, [use for use, needed in uses.items() if needed], self.fit_share, self.random_state)
@@ -150,7 +151,7 @@ class ConditionalSets(Saved, BaseEstimator):
         require_fitted(self, "rule_")
         level = self.level if level is None else level
         require_level(level)
-        record = read(P, inputs=self.inputs, classes=self.classes_, X=X)
+        record = read(P, inputs=inputs_for(self.inputs, self.rule_.calibrator), classes=self.classes_, X=X)
         _, points = read_features(features, record, self.scores_.names)
         return self.rule_.scorer.within(record, self.scores_.limits(points, level, self._draws(record))[:, None])
 

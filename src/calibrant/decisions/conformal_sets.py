@@ -16,7 +16,7 @@ from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.cells import By, rows_of_cells
 from calibrant.decisions.score_counts import ScoreCounts
 from calibrant.decisions.set_promise import set_promise, short_cells
-from calibrant.decisions.set_rows import SetRows, counted, fitted, n_units, require_options
+from calibrant.decisions.set_rows import SetRows, counted, fitted, inputs_for, n_units, require_options
 from calibrant.decisions.set_rule import SetRule
 from calibrant.decisions.set_scores.score import ScoreName
 from calibrant.errors import InputError
@@ -24,6 +24,7 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import clustered
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs, Predictions, read
+from calibrant.select.look_alike import caution_look_alike
 from calibrant.wrap.as_calibrator import as_calibrator
 
 __all__ = ["ConformalSets"]
@@ -50,6 +51,7 @@ class ConformalSets(Saved, BaseEstimator):
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
         Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows to it, and promises by the others alone.
+        Default none: the promise holds for any score, and a calibrator would take rows from it.
     by : {None, "class", "similar_classes", "groups", "overlapping"}
         For whom the promise holds: all rows together; each class; clusters of classes with like scores, where classes are too rare to have
         limits of their own; each group; each of the groups that a row may be in, (n, G) booleans, by the largest limit of a row's groups.
@@ -146,7 +148,11 @@ class ConformalSets(Saved, BaseEstimator):
             Whole numbers: how often each row was met.
         X : (n, ...) features of the rows, for calibrators that use them
         """
-        return self.fit_record(self._labelled(P, y, cluster, sample_weight, X), groups)
+        record = self._labelled(P, y, cluster, sample_weight, X)
+        self.fit_record(record, groups)
+        if cluster is None:
+            caution_look_alike(record, "the promise")
+        return self
 
     def fit_record(self, record: Predictions, groups: Any = None) -> Self:
         """``fit`` on a record that has been read already."""
@@ -189,10 +195,11 @@ class ConformalSets(Saved, BaseEstimator):
         """The sets as lists of labels."""
         return [self.classes_[row].tolist() for row in self.predict_set(P, groups=groups, level=level, X=X)]
 
-    def p_values(self, P: ArrayLike, *, groups: Any = None, smoothed: bool = True, X: Any = None) -> np.ndarray:
+    def p_values(self, P: ArrayLike, *, groups: Any = None, smoothed: bool = False, X: Any = None) -> np.ndarray:
         """(n, K): share of the calibration scores that are at least as strange as the class would be; a set holds those above 1 - level.
 
-        Smoothed ones, of which equal scores count a drawn part, are uniform for the true class; the others are larger, never smaller.
+        With ``smoothed`` equal scores count a drawn part only: these p-values are uniform for the true class and never larger, so that they
+        may leave out classes that the set holds. ``never_empty`` adds the class of the largest p-value to a set without any.
         """
         return self.rule_.p_values(self._read(P, X), groups, smoothed=smoothed)
 
@@ -225,11 +232,13 @@ class ConformalSets(Saved, BaseEstimator):
     def _labelled(self, P: ArrayLike, y: ArrayLike, cluster: ArrayLike | None, sample_weight: ArrayLike | None, X: Any) -> Predictions:
         # Without a calibrator one pass scores the rows, and checks them on the way.
         known: dict[str, Any] = {"classes": self.classes, "X": X, "sample_weight": sample_weight, "called": "y"}
-        return clustered(read_labelled(y, P, inputs=self.inputs, check_values=self.calibrator is not None, **known), cluster)
+        inputs = inputs_for(self.inputs, self.calibrator)
+        return clustered(read_labelled(y, P, inputs=inputs, check_values=self.calibrator is not None, **known), cluster)
 
     def _read(self, P: ArrayLike, X: Any) -> Predictions:
         require_fitted(self, "rule_")
-        return read(P, inputs=self.inputs, classes=self.classes_, X=X, check_values=self.rule_.calibrator is not None)
+        inputs = inputs_for(self.inputs, self.rule_.calibrator)
+        return read(P, inputs=inputs, classes=self.classes_, X=X, check_values=self.rule_.calibrator is not None)
 
 
 def _settings(sets: ConformalSets) -> dict[str, Any]:
@@ -238,7 +247,13 @@ def _settings(sets: ConformalSets) -> dict[str, Any]:
 
 @trial.register
 def _(sets: ConformalSets):
-    if sets.rule_.calibrator is None and sets.by not in ("groups", "overlapping"):
-        P = trial_rows(len(sets.classes_), sets.inputs)
-        if sets.predict_set(P).shape != P.shape:
-            raise ValueError("its sets are not of the shape of the predictions")
+    rule = sets.rule_
+    held: Any = rule.calibrator
+    if not (held is None or isinstance(held, Calibrator)):
+        raise ValueError(f"its calibrator is a {type(held).__name__}")
+    str(sets.guarantee_)
+    inputs = inputs_for(sets.inputs, rule.calibrator)
+    P = trial_rows(len(sets.classes_), inputs)
+    rule.scorer.of_all(read(P, inputs=inputs, classes=sets.classes_))
+    if sets.by not in ("groups", "overlapping") and sets.predict_set(P).shape != P.shape:
+        raise ValueError("its sets are not of the shape of the predictions")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
+from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.columns import plain
@@ -186,7 +187,7 @@ class ExpectedCost(Saved):
         return costs if self.abstain is None else np.vstack([costs, np.full(n_classes, self.abstain)])
 
     def _expected(self, record: Predictions) -> np.ndarray:
-        return record.probabilities @ self._costs(record.n_classes).T
+        return multiply_rows(record.probabilities, self._costs(record.n_classes).T)
 
     def _limited(self, limited: int | Literal["abstain"] | None, count: int) -> int:
         named = count - (self.abstain is not None)

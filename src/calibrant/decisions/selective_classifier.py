@@ -25,6 +25,7 @@ from calibrant.decisions.repetitions import counted_rows, repetitions, require_s
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
+from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["SelectiveClassifier"]
 
@@ -151,6 +152,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         signal, score = confidence_of(self.signal, record)
         index = None if cluster is None else read_clusters(cluster, record)
         self._certify(score, 1.0 - record.correct, repetitions(record.weights), index)
+        if cluster is None:
+            caution_look_alike(record, "the certificate")
         self.signal_: Signal | Calibrator | None = signal
         self.classes_: np.ndarray = record.classes
         return self

@@ -19,13 +19,27 @@ from calibrant.decisions.set_scores.raps import chosen_raps
 from calibrant.decisions.similar_classes import similar_classes
 from calibrant.errors import InputError
 from calibrant.folds.dealt import dealt
+from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.out_of_fold import fit_clone
-from calibrant.predictions import Predictions
+from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["SetRows", "counted", "fitted", "n_units", "require_options"]
+__all__ = ["SetRows", "counted", "fitted", "inputs_for", "n_units", "require_options"]
 
 #: Rows that a penalty is chosen on, at most.
 CHOSEN_ON = 5_000
+
+
+def inputs_for(inputs: Inputs, calibrator: Any) -> Inputs:
+    """Return what P is given as: what the calibrator reads, where there is one that says so."""
+    read: Inputs | None = getattr(calibrator, "inputs", None)
+    if read is None or read == inputs or not is_fitted(calibrator):
+        return "logit" if read == "logit" else inputs
+    if inputs == "logit":
+        raise InputError(
+            'inputs must be what the calibrator was fitted on, "probability"; got "logit"; '
+            "leave inputs out, or fit the calibrator on logits."
+        )
+    return read
 
 
 @dataclass(frozen=True)

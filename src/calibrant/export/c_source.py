@@ -39,7 +39,7 @@ def require_name(name: object) -> str:
     return name
 
 
-def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES) -> str:
+def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
     """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its calibrated row out.
 
     .. versionadded:: 0.2
@@ -50,6 +50,8 @@ def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = Q
     name : str, default "calibrate"
         Of the function, and the head of every other name in the file.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = Q
     >>> "void calibrate(const double *p, double *q)" in to_c(cal)
     True
     """
-    subject, name = subject_of(fitted, quantiles), require_name(name)
+    subject, name = subject_of(fitted, quantiles, risk), require_name(name)
     made = program(subject.expression, C, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];"])
     tables = "\n".join(made.tables)

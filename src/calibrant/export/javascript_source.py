@@ -18,20 +18,45 @@ JAVASCRIPT = Language(
 
 #: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is not known.
 POSITION = """\
+const NUMBER = /^[+-]?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+const TIME = /^(\\d{4}-\\d\\d-\\d\\d)[T ](\\d\\d:\\d\\d)(:\\d\\d)?(?:\\.(\\d+))?(Z|[+-]\\d\\d(?::?\\d\\d)?)?$/;
+function read(value) {
+  const text = value instanceof Date ? value.toISOString() : value, found = typeof text === "string" && TIME.exec(text);
+  if (!found) return text;
+  let [, day, minute, second = ":00", fraction = "", zone = "Z"] = found;
+  if (zone !== "Z") {
+    const away = `${zone.slice(0, 3)}:${zone.replace(":", "").slice(3) || "00"}`, at = new Date(`${day}T${minute}:00${away}`);
+    if (Number.isNaN(at.valueOf())) return text;
+    [day, minute] = [at.toISOString().slice(0, 10), at.toISOString().slice(11, 16)];
+  }
+  fraction = fraction.replace(/0+$/, "");
+  const clock = `${minute}${second}${fraction && "."}${fraction}`;
+  return clock === "00:00:00" ? day : `${day}T${clock}`;
+}
+function said(value) {
+  const level = typeof value === "boolean" ? String(value) : read(value);
+  if (typeof level !== "string") return level;
+  const text = level.replace(/^ +| +$/g, "");
+  if (NUMBER.test(text)) return Number(text);
+  return /^(true|false)$/i.test(text) ? text.toLowerCase() : level;
+}
 export function position(j, value) {
   const { name, levels, edges, missing } = groups[j];
   if (value === null || value === undefined || Number.isNaN(value) || /^ *$/.test(value)) return missing;
   if (!levels) {
-    if (typeof value !== "number") throw new TypeError(`the column ${name} held numbers in the fit; got ${value}`);
-    return edges.filter((edge) => edge < value).length;
+    if (typeof said(value) !== "number") throw new TypeError(`the column ${name} held numbers in the fit; got ${value}`);
+    return edges.filter((edge) => edge < said(value)).length;
   }
-  const at = levels.indexOf(value);
-  return at < 0 ? levels.findIndex((level) => level !== null && String(level) === String(value)) : at;
+  for (const reading of [(x) => x, read, said]) {
+    const key = reading(value), at = levels.findIndex((level) => level !== null && reading(level) === key);
+    if (at >= 0) return at;
+  }
+  return -1;
 }
 """
 
 
-def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES) -> str:
+def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
     """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``, the labels in column order.
 
     .. versionadded:: 0.2
@@ -42,6 +67,8 @@ def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[f
     name : str, default "calibrate"
         Of the function.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
 
     Returns
     -------
@@ -70,7 +97,7 @@ def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[f
     >>> "export function calibrate(p)" in to_javascript(cal)
     True
     """
-    subject, name = subject_of(fitted, quantiles), require_name(name)
+    subject, name = subject_of(fitted, quantiles, risk), require_name(name)
     made = program(subject.expression, JAVASCRIPT, name)
     body = "\n".join(f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"])
     tables = "\n".join(made.tables)

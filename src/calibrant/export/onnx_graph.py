@@ -20,7 +20,7 @@ Precision = Literal["float64", "float32"]
 
 def to_onnx(
     fitted: Any, *, precision: Precision = "float64", input_name: str = "p", output_name: str = "calibrated",
-    quantiles: Sequence[float] = QUANTILES,
+    quantiles: Sequence[float] = QUANTILES, risk: str | None = None,
 ) -> Any:  # fmt: skip
     """An ONNX model of one input (n, K) float32 and one output (n, K) float32.
 
@@ -34,6 +34,8 @@ def to_onnx(
         side, and results agree to about 1e-6 but where normalising in float32 moves a score across a step.
     input_name, output_name : str
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def to_onnx(
     >>> to_onnx(cal).graph.output[0].name
     'calibrated'
     """
-    subject = subject_of(fitted, quantiles)
+    subject = subject_of(fitted, quantiles, risk)
     onnx = _onnx()
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
     graph = _graph(onnx, subject, precision, input_name, output_name)

@@ -99,7 +99,7 @@ def _pairs(model: Any) -> list[tuple[Any, Any]]:
         raise InputError('only calibrators with inputs="probability" convert with their model; export this one alone: export.to_onnx.')
     if any(c.group_levels() is not None for c in model.calibrators_):
         raise InputError("calibrators that take groups do not convert with their model; export this one alone: export.to_onnx.")
-    models = model.models_ if len(model.models_) > 1 else model.models_ * len(model.calibrators_)
+    models = model.estimators_ if len(model.estimators_) > 1 else model.estimators_ * len(model.calibrators_)
     for base in models:
         if not np.array_equal(base.classes_, model.classes_):
             raise InputError("a model that saw only some of the classes does not convert; fit it on all of them.")

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._kernels.interpolation import line_segments
 from calibrant.contracts.expression import Expression
 
-__all__ = ["Columns", "position", "quoted"]
+__all__ = ["Columns", "number", "quoted", "searched"]
 
 #: Databases raise an error where e^x leaves the doubles.
 FARTHEST = 700.0
@@ -19,33 +19,14 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def position(column: str, described: dict[str, Any]) -> str:
-    """The position of a column's value among the levels of a group, or the number of edges below it; -1 where it is not known.
-
-    As ``calibrant.levels`` reads it: NULL, a text of nothing or of spaces alone and, among numbers, NaN are missing.
-    """
-    missing, levels = number(described["missing"]), [level for level in described.get("levels", ()) if level is not None]
-    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
-    # By its text: databases do not agree on how NaN compares, nor on what says whether a value is one.
-    nothing = ["", "nan", "-nan"] if numbers else [""]
-    empty = f"{column} IS NULL OR TRIM(LOWER(CAST({column} AS TEXT))) IN ({', '.join(map(_literal, nothing))})"
-    value = f"CAST({column} AS DOUBLE PRECISION)" if numbers else column
-    if "edges" in described:
-        found = _searched(value, described["edges"], [number(k) for k in range(len(described["edges"]) + 1)], ">")
-        return f"CASE WHEN {empty} THEN {missing} ELSE {found} END"
-    places = [number(k) for k, level in enumerate(described["levels"]) if level is not None]
-    cases = " ".join(f"WHEN {value} = {_literal(level)} THEN {place}" for level, place in zip(levels, places, strict=True))
-    return f"CASE WHEN {empty} THEN {missing} {cases} ELSE {number(-1)} END"
-
-
-def _literal(level: str | float) -> str:
-    if isinstance(level, str):
-        return "'" + level.replace("'", "''") + "'"
-    return str(level).upper() if isinstance(level, bool) else repr(level)
-
-
 class Columns:
     """Every node's entries as atoms: numbers, or names of columns that a layer computes.
+
+    Parameters
+    ----------
+    expression : Expression
+    mark : str
+        Part of every name made here, so that none is a name of the user's.
 
     Attributes
     ----------
@@ -54,7 +35,8 @@ class Columns:
     results : atoms of the last node
     """
 
-    def __init__(self, expression: Expression) -> None:
+    def __init__(self, expression: Expression, mark: str = "") -> None:
+        self._mark: str = mark
         self.layers: list[list[tuple[str, str]]] = []
         self.inputs: list[str] = []
         self._depth: dict[str, int] = {}
@@ -79,14 +61,14 @@ class Columns:
             self._last_use[name] = max(self._last_use.get(name, 0), depth)
         while len(self.layers) < depth:
             self.layers.append([])
-        own = f"v{len(self._depth)}"
+        own = f"v{self._mark}{len(self._depth)}"
         self._depth[own] = depth
         self.layers[depth - 1].append((own, text))
         return own
 
     def _of(self, node: Expression, x: list[list[str]]) -> list[str]:
         if node.op == "input":
-            self.inputs = [f"p{k}" for k in range(node.width)]
+            self.inputs = [f"p{self._mark}{k}" for k in range(node.width)]
             self._depth.update(dict.fromkeys(self.inputs, 0))
             return self.inputs
         if node.op in ENTRYWISE:
@@ -208,7 +190,7 @@ def _join(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
 def _step(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     c = node.constants
     leaves = [number(v) for v in c["values"].tolist()]
-    return [made.define(_searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each) for each in x[0]]
+    return [made.define(searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each) for each in x[0]]
 
 
 def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
@@ -217,17 +199,17 @@ def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[st
     out: list[str] = []
     for each in x[0]:
         leaves = [number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})" for k, v, s in lines]
-        out.append(made.define(_searched(each, knots, leaves, ">="), each))
+        out.append(made.define(searched(each, knots, leaves, ">="), each))
     return out
 
 
-def _searched(x: str, edges: list[float], leaves: list[str], compare: str) -> str:
+def searched(x: str, edges: list[float], leaves: list[str], compare: str) -> str:
     """The leaf by the number of edges passed, as CASE within CASE: a row makes about log2 of them comparisons."""
     if not edges:
         return leaves[0]
     middle = len(edges) // 2
-    high = _searched(x, edges[middle + 1 :], leaves[middle + 1 :], compare)
-    low = _searched(x, edges[:middle], leaves[: middle + 1], compare)
+    high = searched(x, edges[middle + 1 :], leaves[middle + 1 :], compare)
+    low = searched(x, edges[:middle], leaves[: middle + 1], compare)
     return low if low == high else f"CASE WHEN {x} {compare} {number(edges[middle])} THEN {high} ELSE {low} END"
 
 

@@ -1,13 +1,17 @@
 """A fitted calibrator as a query, in the dialect of the warehouse where the predictions lie."""
 
+import re
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, Literal
 
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.export.sql_columns import Columns, position, quoted
-from calibrant.export.subject import QUANTILES, subject_of
+from calibrant.export.sql_columns import Columns, quoted
+from calibrant.export.sql_levels import position
+from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["to_sql"]
 
@@ -19,6 +23,7 @@ def to_sql(
     fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), groups: Sequence[str] | None = None,
     dialect: str = "duckdb",
     output: Literal["columns", "list"] = "columns", prefix: str = "calibrated", quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
 ) -> str:  # fmt: skip
     """A SELECT that gives the calibrated rows of a table.
 
@@ -28,7 +33,7 @@ def to_sql(
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     columns : names of the K columns with probabilities or logits, in the order of the classes (a map: one name; error bars: those of mean
-        and std)
+        and std). Of two classes one name will do: that of the second class's column, and the result is one column ``PREFIX``.
     table : str
         Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
     keep : names of columns of the table to carry along, such as a key
@@ -40,6 +45,8 @@ def to_sql(
         ``PREFIX_std``, ``PREFIX_q0.05``), or one column ``PREFIX`` with a list.
     prefix : str, default "calibrated"
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
 
     Returns
     -------
@@ -49,7 +56,8 @@ def to_sql(
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression, or the columns are not as many as it has classes.
+        Where the calibrator cannot be said as an expression, the columns are not as many as it has classes, or ``keep`` names a column
+        twice or one of the result.
     MissingDependencyError
         Without sqlglot: ``pip install 'calibrant[export]'``.
 
@@ -60,7 +68,9 @@ def to_sql(
     Notes
     -----
     Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL; among
-    the groups it, NaN and a text of nothing or of spaces are the missing level, or an unknown one. Exponents are
+    the groups it, NaN and a text of nothing or of spaces are the missing level, or an unknown one. Groups are read by their text, as
+    Python reads files: " 2.0" is the number 2, "TRUE" a truth value, "007" a name. Where the fit cut numbers, a row that holds no number
+    (or a text of a number from 1e100 on) gives NULL. A time with a zone must be given in UTC, a duration in seconds. Exponents are
     kept within 700, since databases raise errors where other languages give 0. Tables of steps become nested CASE: maps of
     thousands of steps make long queries.
 
@@ -71,9 +81,11 @@ def to_sql(
     >>> to_sql(map, columns=["score"], table="log", keep=["id"])[:11]
     'WITH t0 AS '
     """
-    subject = subject_of(fitted, quantiles)
-    sqlglot = import_extra("sqlglot", "the SQL export", "export")
     names = [columns] if isinstance(columns, str) else list(columns)
+    if risk is None and len(names) == 1 and isinstance(fitted, Calibrator) and len(getattr(fitted, "classes_", ())) == 2:
+        risk = fitted.inputs
+    subject = subject_of(fitted, quantiles, risk)
+    sqlglot = import_extra("sqlglot", "the SQL export", "export")
     if len(names) != subject.n_predictions:
         raise InputError(f"columns must name {subject.n_predictions} columns, one a class in their order; got {names}.")
     cells = [column["name"] for column in subject.groups] if groups is None else list(groups)
@@ -85,33 +97,58 @@ def to_sql(
     known = sorted(sqlglot.Dialect.classes) if hasattr(sqlglot.Dialect, "classes") else []
     if known and dialect not in known:
         raise InputError(f"dialect must be one of sqlglot's, {known}; got {dialect!r}.")
-    made = Columns(subject.expression)
-    carried = [quoted(name) for name in keep]
+    kept, labels = [keep] if isinstance(keep, str) else list(keep), _labels(subject, prefix, output)
+    _refuse_clashes(kept, labels)
+    mark = _own_mark([*names, *cells, *kept, *labels, table])
+    made = Columns(subject.expression, mark)
+    carried = [quoted(name) for name in kept]
     read = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
-    read += [position(quoted(name), column) for name, column in zip(cells, subject.groups, strict=True)]
-    steps = _steps(made, read, carried, table)
-    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs[: len(names)])
+    read += [position(quoted(name), column, dialect) for name, column in zip(cells, subject.groups, strict=True)]
+    steps = _steps(made, read, carried, table, f"t{mark}")
+    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
     results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
-    if output == "list":
-        shown = [f"ARRAY[{', '.join(results)}] AS {quoted(prefix)}"]
-    else:
-        parts = range(len(results)) if subject.outputs is None else subject.outputs
-        labels = [f"{prefix}_{part}" for part in parts] if subject.inputs != "score" else [prefix]
-        shown = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
+    results = [f"ARRAY[{', '.join(results)}]"] if output == "list" else results
+    shown = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
     kind = "MATERIALIZED " if dialect in INLINING else ""
-    tables = ", ".join(f"t{j} AS {kind}({step})" for j, step in enumerate(steps))
-    query = f"WITH {tables} SELECT {', '.join([*carried, *shown])} FROM t{len(steps) - 1}"
+    tables = ", ".join(f"t{mark}{j} AS {kind}({step})" for j, step in enumerate(steps))
+    query = f"WITH {tables} SELECT {', '.join([*carried, *shown])} FROM t{mark}{len(steps) - 1}"
     return sqlglot.transpile(query, read="postgres", write=dialect)[0]
 
 
-def _steps(made: Columns, read: Sequence[str], keep: Sequence[str], table: str) -> list[str]:
-    """The selects, each of the one before it, named t0, t1, ..: each computes what needs only those before."""
-    given = [f"{text} AS {own}" for text, own in zip(read, made.inputs, strict=True)]
+def _labels(subject: Subject, prefix: str, output: str) -> list[str]:
+    """Names of the columns with results."""
+    if output == "list" or subject.inputs == "score" or subject.risk is not None:
+        return [prefix]
+    parts = range(subject.expression.width) if subject.outputs is None else subject.outputs
+    return [f"{prefix}_{part}" for part in parts]
+
+
+def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
+    """Databases read names without regard to case, and give two columns of one name without a word."""
+    lower = [name.lower() for name in keep]
+    twice = [name for j, name in enumerate(keep) if lower[j] in lower[:j]]
+    if twice:
+        raise InputError(f"keep must name each column once, in whatever case; got {twice[0]!r} again; name it once.")
+    results = {label.lower() for label in labels}
+    clash = [name for name in keep if name.lower() in results]
+    if clash:
+        raise InputError(f"keep must not name a column of the result; got {clash[0]!r}; pass another prefix=.")
+
+
+def _own_mark(texts: Sequence[str]) -> str:
+    """The shortest run of underscores with which no name made here, such as v_2, stands in these texts."""
+    said = "\n".join(texts).lower()
+    return next("_" * n for n in count() if not re.search(rf"[ptv]_{{{n}}}[0-9]", said))
+
+
+def _steps(made: Columns, read: Sequence[str], keep: Sequence[str], table: str, own: str) -> list[str]:
+    """The selects, each of the one before it, named by ``own`` and its number: each computes what needs only those before."""
+    given = [f"{text} AS {name}" for text, name in zip(read, made.inputs, strict=True)]
     steps, alive = [f"SELECT {', '.join([*keep, *given])} FROM {table}"], list(made.inputs)
     for depth, layer in enumerate(made.layers, start=1):
         later = made.needed_after(depth)
-        own = [f"{text} AS {name}" for name, text in layer]
+        computed = [f"{text} AS {name}" for name, text in layer]
         carried = [name for name in alive if name in later]
-        steps.append(f"SELECT {', '.join([*keep, *carried, *own])} FROM t{depth - 1}")
+        steps.append(f"SELECT {', '.join([*keep, *carried, *computed])} FROM {own}{depth - 1}")
         alive = [*carried, *(name for name, _ in layer if name in later)]
     return steps

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from calibrant._support.options import require_option
 from calibrant._version import __version__
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.columns import plain
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.map import Map
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.symbolic import RISKS, symbolic
 from calibrant.errors import InputError
 
 __all__ = ["QUANTILES", "Subject", "subject_of"]
@@ -30,6 +32,7 @@ class Subject:
     expression : Expression
     groups : for each column of groups, whose positions follow the predictions, its name and levels or edges (``GroupLevels.described``)
     outputs : names of what comes out of error bars: "mean", "std" and the quantiles, "q0.05"; None for the others
+    risk : what the one number of the second class holds that goes in, and for which one risk comes out; None where each class has its own
     """
 
     name: str
@@ -38,6 +41,7 @@ class Subject:
     expression: Expression
     groups: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     outputs: list[str] | None = None
+    risk: str | None = None
 
     @property
     def width(self) -> int:
@@ -47,7 +51,7 @@ class Subject:
     @property
     def n_predictions(self) -> int:
         """Probabilities, logits, scores, or mean and std among them."""
-        if self.classes is None:
+        if self.classes is None or self.risk is not None:
             return 1 if self.outputs is None else 2
         return len(self.classes)
 
@@ -55,6 +59,7 @@ class Subject:
     def note(self) -> str:
         """One line for the head of the file."""
         kinds = "a score" if self.classes is None else f"{self.inputs} of {self.n_predictions} classes"
+        kinds = kinds if self.risk is None else f"{self.risk} of the second class"
         if self.outputs is not None:
             return f"{self.name}: mean and std in, {', '.join(self.outputs)} out; made by calibrant {__version__}"
         if self.groups:
@@ -62,15 +67,33 @@ class Subject:
         return f"{self.name}: {kinds} in, {self.expression.width} out; made by calibrant {__version__}"
 
 
-def subject_of(fitted: Any, quantiles: Sequence[float] = QUANTILES) -> Subject:
-    """The subject of a fitted calibrator or map; InputError where it cannot be exported. ``quantiles`` are those of error bars."""
+def subject_of(fitted: Any, quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> Subject:
+    """The subject of a fitted calibrator or map; InputError where it cannot be exported.
+
+    ``quantiles`` are those of error bars; ``risk`` is what the one number holds that goes in, of a calibrator of two classes.
+    """
+    if risk is not None:
+        _check_risk(fitted, risk)
     if isinstance(fitted, Calibrator):
-        expression, levels = fitted.expression(), fitted.group_levels()
+        levels = fitted.group_levels()
         groups = [] if levels is None else levels.described()
-        return Subject(type(fitted).__name__, fitted.inputs, plain(fitted.classes_.tolist()), expression, groups)
+        expression = fitted.expression()
+        if risk is not None:
+            expression = fitted.express(symbolic(2, fitted.inputs, len(groups), risk)).column(1)
+        return Subject(type(fitted).__name__, fitted.inputs, plain(fitted.classes_.tolist()), expression, groups, risk=risk)
     if isinstance(fitted, Map):
         return Subject(type(fitted).__name__, "score", None, fitted.expression())
     if isinstance(fitted, RegressionCalibrator):
         outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
         return Subject(type(fitted).__name__, "forecast", None, fitted.expression(quantiles), outputs=outputs)
     raise InputError(f"only fitted calibrators and maps are exported; got {type(fitted).__name__}.")
+
+
+def _check_risk(fitted: Any, risk: str) -> None:
+    """Refuse what has no one risk, and a unit that the calibrator does not read."""
+    require_option("risk", risk, tuple(RISKS))
+    if not isinstance(fitted, Calibrator) or len(fitted.classes_) != 2:
+        raise InputError(f"risk is for calibrators of two classes; got {type(fitted).__name__}; leave it out.")
+    if (risk == "logit") != (fitted.inputs == "logit"):
+        known = [unit for unit in RISKS if (unit == "logit") == (fitted.inputs == "logit")]
+        raise InputError(f"risk must be one of {known} for a calibrator fitted on {fitted.inputs} inputs; got {risk!r}; pass what goes in.")

@@ -14,7 +14,9 @@ from calibrant.export.subject import QUANTILES, subject_of
 __all__ = ["to_torch"]
 
 
-def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64", quantiles: Sequence[float] = QUANTILES) -> Any:
+def to_torch(
+    fitted: Any, *, precision: Literal["float64", "float32"] = "float64", quantiles: Sequence[float] = QUANTILES, risk: str | None = None
+) -> Any:
     """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
 
     .. versionadded:: 0.2
@@ -25,6 +27,8 @@ def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64
     precision : {"float64", "float32"}, default "float64"
         Of the arithmetic and of the result.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def to_torch(fitted: Any, *, precision: Literal["float64", "float32"] = "float64
     It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is fitted.
     """
     require_option("precision", precision, ("float64", "float32"))
-    subject = subject_of(fitted, quantiles)
+    subject = subject_of(fitted, quantiles, risk)
     torch = import_extra("torch", "the torch export", "torch")
     fx = import_extra("torch.fx", "the torch export", "torch")
     writer = _Writer(torch, fx, getattr(torch, precision))

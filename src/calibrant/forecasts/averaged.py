@@ -28,7 +28,7 @@ class AveragedForecast(Forecast):
         self.shape: tuple[int, ...] = self.members[0].shape
 
     def _mix(self, each) -> np.ndarray:
-        return np.tensordot(self.weights, np.stack(list(each)), axes=1)
+        return np.add.reduce([weight * values for weight, values in zip(self.weights, each, strict=True)])
 
     @property
     def mean(self) -> np.ndarray:
@@ -45,12 +45,15 @@ class AveragedForecast(Forecast):
         slopes = self.weights.reshape(-1, *[1] * y.ndim) * np.stack([_slope(m, y) for m in self.members])
         # Of normal members this is the answer.
         z = np.clip((slopes * scores).sum(axis=0) / slopes.sum(axis=0), low, high)
+        done = np.zeros(z.shape, dtype=bool)
         for _ in range(MAX_STEPS):
             values = [m.at(z[..., None])[..., 0] for m in self.members]
             gap = self._mix(values) - y
             low, high = np.where(gap <= 0.0, z, low), np.where(gap >= 0.0, z, high)
             step = z - gap / self._mix(_slope(m, v) for m, v in zip(self.members, values, strict=True))
             step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+            # A row that is done stays, so that it does not depend on how long the others take.
+            step = np.where(done, z, step)
             done = np.abs(step - z) <= TOLERANCE * np.maximum(1.0, np.abs(z))
             z = step
             if done.all():

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -122,4 +123,4 @@ def _variance(height, angle):
     """Variance of Phi(X), X normal, of mean Phi(height), where the sine of the angle is the correlation of two such (Plackett)."""
     x, w = np.polynomial.legendre.leggauss(NODES)
     sine = np.sin(0.5 * angle[..., None] * (x + 1.0))
-    return angle * (np.exp(-np.square(height)[..., None] / (1.0 + sine)) @ w) / (4.0 * np.pi)
+    return angle * sum_rows(np.exp(-np.square(height)[..., None] / (1.0 + sine)) * w) / (4.0 * np.pi)

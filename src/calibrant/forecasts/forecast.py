@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant.errors import InputError
 
 __all__ = ["Forecast", "require_finite", "require_level", "require_levels", "require_positive_std"]
@@ -200,6 +201,6 @@ def _quadrature(at: Callable[..., Any], shape: tuple[int, ...], block: int = 409
     for start in range(0, shape[0], block):
         rows = slice(start, start + block)
         values = at(z, rows)
-        mean[rows] = values @ weight
-        std[rows] = np.sqrt(np.square(values - mean[rows][..., None]) @ weight)
+        mean[rows] = sum_rows(values * weight)
+        std[rows] = np.sqrt(sum_rows(np.square(values - mean[rows][..., None]) * weight))
     return mean, std

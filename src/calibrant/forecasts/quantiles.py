@@ -9,7 +9,7 @@ from scipy import special
 
 from calibrant._kernels.normal_scores import line_moments
 from calibrant.arrays import to_array
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 
 __all__ = ["QuantileForecast"]
@@ -20,6 +20,8 @@ __all__ = ["QuantileForecast"]
 LEAST_TAIL = 0.5
 #: Quantiles closer than this share of the distance from a row's first to its last are as good as tied.
 TIED = 1e-3
+#: Share of rows with crossing quantiles from which on the forecast is cautioned of.
+MANY_CROSSING = 0.01
 
 
 class QuantileForecast(Forecast):
@@ -34,7 +36,12 @@ class QuantileForecast(Forecast):
     ----------
     levels : (k,) ascending, above 0 and below 1, at least two
     values : (n, k), or (n, d, k) for several outputs, in the units of y
-        Crossing quantiles are sorted (Chernozhukov et al. 2010).
+        Crossing quantiles are sorted (Chernozhukov et al. 2010), with a warning where at least 1 % of the rows cross.
+
+    Attributes
+    ----------
+    crossing : float
+        Share of the rows whose quantiles crossed, and were sorted.
 
     Raises
     ------
@@ -73,6 +80,13 @@ class QuantileForecast(Forecast):
                 f"values must be (n, k) or (n, d, k) with k = {len(self.levels)} quantiles, as levels has; got shape {values.shape}."
             )
         require_finite(values, "values")
+        self.crossing: float = float((np.diff(values, axis=-1) < 0.0).any(axis=-1).mean())
+        if self.crossing >= MANY_CROSSING:
+            warn(
+                f"in {100.0 * self.crossing:.0f} % of the rows the quantiles cross, and are sorted: the model says less than it seems to; "
+                "look at the order of levels and columns, and at the model.",
+                CalibrationWarning,
+            )
         self._set(np.sort(values, axis=-1))
         require_positive_std(self.values[..., -1] - self.values[..., 0], "the distance between a row's first and last quantile")
 
@@ -83,7 +97,7 @@ class QuantileForecast(Forecast):
 
     def _like(self, values):
         out = object.__new__(type(self))
-        out.levels = self.levels
+        out.levels, out.crossing = self.levels, self.crossing
         out._set(values)
         return out
 
@@ -161,6 +175,10 @@ class QuantileForecast(Forecast):
 
 def _levels(levels):
     out = to_array(levels, "levels").astype(np.float64)
+    if out.ndim > 1:
+        raise InputError(
+            f"levels must be (k,); got shape {out.shape}; levels and values look swapped: pass QuantileForecast(levels, values)."
+        )
     if out.ndim != 1 or len(out) < 2 or not ((out > 0.0) & (out < 1.0)).all() or not (np.diff(out) > 0.0).all():
         raise InputError(f"levels must be at least two ascending numbers above 0 and below 1; got {levels!r}.")
     return out

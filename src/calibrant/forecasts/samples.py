@@ -47,7 +47,7 @@ class SampleForecast(QuantileForecast):
                 f"samples must differ within a row; row {first[0]} has {samples.shape[-1]} draws of {samples[tuple(first)][0]} "
                 f"({int(equal.sum())} such rows); their std is 0, which no density can have: drop these rows, or pass mean and std."
             )
-        super().__init__((np.arange(samples.shape[-1]) + 0.5) / samples.shape[-1], samples)
+        super().__init__((np.arange(samples.shape[-1]) + 0.5) / samples.shape[-1], np.sort(samples, axis=-1))
 
     @cached_property
     def _ends(self):

@@ -64,12 +64,17 @@ def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def floor(column: Any, every: str, name: str) -> Any:
-    """Times cut to the hour, day, ... they are in."""
+    """Times cut to the hour, day, ... they are in; those with a zone in UTC, as ``calibrant.levels`` reads them."""
     import pyarrow.compute as pc
     import pyarrow.types as types
 
     if not (types.is_timestamp(column.type) or types.is_date(column.type)):
         raise InputError(f"time must be a column of times; {name!r} holds {column.type}.")
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        import pyarrow as pa
+
+        # Arrow keeps UTC; not every engine keeps the zone.
+        column = column.view(pa.timestamp(column.type.unit))
     return pc.floor_temporal(column, unit=every)
 
 

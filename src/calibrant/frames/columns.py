@@ -1,6 +1,7 @@
 """Which columns of a table hold what, and a batch of them as arrays."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,16 +13,16 @@ from calibrant.frames.coding import EVERY, encode, floor
 from calibrant.frames.event_labels import event_places
 from calibrant.predictions import Inputs
 
-__all__ = ["Layout", "coded", "forecast_layout", "layout", "numbers", "starred", "whole_numbers"]
+__all__ = ["Layout", "coded", "forecast_layout", "layout", "numbers", "starred", "starred_levels", "whole_numbers"]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score, or
-    mean and std.
+    """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score,
+    mean and std, or quantiles at ``levels``.
 
     ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a class) or "forecast"; ``inputs`` says
-    whether the values are probabilities or logits.
+    whether the values are probabilities or logits. A score without ``predicted`` is right where the label is ``event``, or says so.
     """
 
     mode: str
@@ -35,6 +36,7 @@ class Layout:
     every: str = "day"
     event: Any = None
     inputs: Inputs = "probability"
+    levels: tuple[float, ...] | None = None
 
     @property
     def needed(self) -> list[str]:
@@ -74,7 +76,8 @@ def layout(
     if (probabilities is None) == (score is None):
         raise InputError("pass either probabilities= (all classes) or score= with predicted= (the predicted class only).")
     if score is not None and predicted is None:
-        raise InputError("score= is of the predicted class and needs predicted=, its column; for two classes pass probabilities='p'.")
+        right = None if target in (None, "answer", "event") else target
+        return _there(Layout("score", (score,), None, label, None, weight, by, time, every, right), types)
     mode, values = ("score", (score,)) if score is not None else _probability_columns(types, probabilities)
     named = classes
     if mode == "columns" and classes is None:
@@ -111,13 +114,23 @@ def _of_event(mode, values, classes, target, ordered):
 
 
 def forecast_layout(
-    names: Sequence[str], *, label: str, mean: str, std: str, weight: np.ndarray | None = None, by: str = (), time: Any = None,
-    every: str = "day",
+    names: Sequence[str], *, label: str, mean: Any = None, std: Any = None, quantiles: str | None = None,
+    weight: np.ndarray | None = None, by: str = (), time: Any = None, every: str = "day",
 ) -> Layout:  # fmt: skip
-    """Columns of means, standard deviations and outcomes."""
-    if std is None:
-        raise InputError("mean= needs std=, the column of standard deviations.")
-    return _there(Layout("forecast", (mean, std), None, label, None, weight, by, time, every), names)
+    """Columns of outcomes, and of means and standard deviations or of quantiles."""
+    beside = label, None, weight, by, time, every
+    if quantiles is None:
+        if std is None or mean is None:
+            raise InputError("mean= needs std=, the column of standard deviations.")
+        return _there(Layout("forecast", (mean, std), None, *beside), names)
+    if mean is not None or std is not None:
+        raise InputError("pass mean= and std=, or quantiles=, not both.")
+    found = starred_levels(names, quantiles)
+    if len(found) < 2:
+        listed = ", ".join(list(names)[:20])
+        raise InputError(f'quantiles must be a pattern such as "q_*" of two columns or more; got {quantiles!r} for {listed}.')
+    ordered = sorted(found, key=lambda name: found[name])
+    return _there(Layout("forecast", tuple(ordered), None, *beside, levels=tuple(found[name] for name in ordered)), names)
 
 
 def _there(columns, names):
@@ -149,6 +162,15 @@ def starred(names: Any, pattern: Any) -> dict[str, str]:
     """Name -> the part of it that the pattern's star stands for, of the names that match; none where the pattern has no star."""
     start, star, end = pattern.partition("*")
     return {name: name[len(start) : len(name) - len(end)] for name in names if fnmatchcase(name, pattern)} if star else {}
+
+
+def starred_levels(names: Any, pattern: str) -> dict[str, float]:
+    """Name -> level, of the columns of quantiles: those that match, whose star stands for a number between 0 and 1."""
+    found = {}
+    for name, text in starred(names, pattern).items():
+        with suppress(ValueError):
+            found[name] = float(text)
+    return {name: level for name, level in found.items() if 0.0 < level < 1.0}
 
 
 def whole_numbers(texts: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from calibrant.contracts.metric import Metric
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
-from calibrant.frames.columns import forecast_layout, layout
+from calibrant.frames.columns import forecast_layout, layout, starred
 from calibrant.frames.engines.choosing import choose, columns_of, files, fold, reading
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.forecast_evaluation import ForecastEvaluation
@@ -29,7 +29,8 @@ FINE_BINS = 4096
 
 def evaluate(
     source: Any, *, label: str = "label", probabilities: str | Sequence[str] | None = None, score: ArrayLike | None = None,
-    predicted: str | None = None, mean: Any = None, std: ArrayLike | None = None, by: str | Sequence[str] = (), time: str | None = None,
+    predicted: str | None = None, mean: Any = None, std: Any = None, quantiles: str | None = None, by: str | Sequence[str] = (),
+    time: str | None = None,
     every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
     classes: ArrayLike | None = None, target: Any = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
     engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
@@ -49,22 +50,31 @@ def evaluate(
         Columns as a pattern ("p\_\*", the star being the class) or a list, one column of lists, or one column of the second class's
         probability.
     score, predicted : str
-        Instead of all probabilities: columns of the predicted class's probability and of the predicted class.
+        Instead of all probabilities: columns of the predicted class's probability and of the predicted class. Without ``predicted`` the
+        label says whether the answer was right: 0 and 1, booleans, no and yes, or of others the label that ``target`` names.
     mean, std : str
         Instead, for regression: columns of predicted means and standard deviations.
+    quantiles : str
+        Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the level.
+
+        .. versionadded:: 0.3
+
     by : str or list of str
         Columns to slice by.
     time : str, optional
-        Column of times to slice by as well, cut to ``every``.
+        Column of times to slice by as well, cut to ``every``; times with a zone are cut in UTC.
     every : {"hour", "day", "week", "month", "quarter", "year"}
     weight : str, optional
         Column of weights; weight 2 means the row twice.
     classes : (K,) labels in column order, optional
-    target : {"answer", "event"} or a class label, optional
-        Whose probability is compared with what came true: the predicted class's (the default), or that of the event (of two classes the
-        last of ``classes``; where none are given the one that labels 0 and 1, booleans, or no and yes say themselves) or of a class.
+    target : {"event", "answer"} or a class label, optional
+        The question, as for :func:`report` and the command line. "event": how likely the event is, of two classes the last of ``classes``,
+        or the one that labels 0 and 1, booleans, or no and yes say themselves. "answer": how likely the predicted class is right. A
+        label: how likely that class is. By default the event of one column or of two, and otherwise the answer.
 
         .. versionadded:: 0.2
+        .. versionchanged:: 0.3
+           One column, or two, are read as the risk of the event by default; ``target="answer"`` asks what was asked before.
     n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
         "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins of equal weight; the column ``ece_bound``
@@ -117,24 +127,26 @@ def evaluate(
     --------
     >>> import pandas as pd
     >>> logs = pd.DataFrame({"p_cat": [0.9, 0.4, 0.8], "p_dog": [0.1, 0.6, 0.2], "label": ["cat", "dog", "dog"], "day": [1, 1, 2]})
-    >>> found = evaluate(logs, probabilities="p_*", by="day")
+    >>> found = evaluate(logs, probabilities="p_*", by="day", target="answer")
     >>> found.frame()[["day", "n", "accuracy", "ece"]].values.tolist()
     [[1.0, 2.0, 1.0, 0.25], [2.0, 1.0, 0.0, 0.8]]
     """
-    n_bins = (15 if mean is None else 10) if n_bins is None else n_bins
+    of_numbers = mean is not None or quantiles is not None
+    n_bins = (10 if of_numbers else 15) if n_bins is None else n_bins
     require_count("n_bins", n_bins)
     require_option("strategy", strategy, ("width", "mass"))
-    _refuse(cluster, target, mean)
+    _refuse(cluster, target, of_numbers)
     module = choose(source, engine)
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
-    if mean is not None:
+    if of_numbers:
         if metrics:
-            raise InputError("metrics= are of classification; leave them out with mean=.")
+            raise InputError("metrics= are of classification; leave them out with mean= or quantiles=.")
         if probabilities is not None or score is not None:
-            raise InputError("pass mean= and std= (regression), or probabilities= or score= (classification), not both.")
-        kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, **sliced), n_bins)
+            raise InputError("pass mean= and std= or quantiles= (regression), or probabilities= or score= (classification), not both.")
+        kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, quantiles=quantiles, **sliced), n_bins)
     else:
+        target = _question(kinds, probabilities, target, metrics)
         columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, target=target, **sliced)
         summed = _sums(metrics, columns)
         kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width", metrics=summed)
@@ -146,18 +158,30 @@ def evaluate(
             state = fold(module, source, kernel)
     else:
         state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
-    found = ForecastEvaluation(state, n_bins) if mean is not None else Evaluation(state, strategy, n_bins, tuple(metrics))
+    found = ForecastEvaluation(state, n_bins) if of_numbers else Evaluation(state, strategy, n_bins, tuple(metrics))
     refuse_missing_times(found, source, module, time)
     return found
 
 
-def _refuse(cluster, target, mean):
+def _question(kinds, probabilities, target, metrics):
+    """The question that ``target`` asks, as ``calibrant.report`` asks it; sums of further metrics are of all classes."""
+    if target is not None or probabilities is None or metrics:
+        return target
+    if isinstance(probabilities, str):
+        names = list(starred(kinds, probabilities)) if "*" in probabilities else [probabilities]
+    else:
+        names = list(probabilities)
+    one_list = len(names) == 1 and kinds.get(names[0]) == "list"
+    return None if one_list or len(names) not in (1, 2) else "event"
+
+
+def _refuse(cluster, target, of_numbers):
     if cluster is not None:
         raise InputError(
             f"cluster must be left out where tables are counted out of core; got {cluster!r}; pass the rows to calibrant.report(cluster=), "
             "or metric.interval(cluster=), in memory."
         )
-    if target is not None and mean is not None:
+    if target is not None and of_numbers:
         raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
 
 

@@ -1,5 +1,6 @@
 """What an evaluation holds: the sums, and every number that follows from them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,6 +29,8 @@ EVENT_NAMES = {
     "ece": "event_ece", "ece_bound": "event_ece_bound", "mce": "event_mce", "brier_score": "event_brier_score",
     "brier_score_low": "event_brier_score_low", "brier_score_high": "event_brier_score_high",
 }  # fmt: skip
+#: What they are called of forecasts: the interval between the outermost levels, and the gaps of all levels.
+FORECAST_NAMES = {"confidence": "level", "accuracy": "coverage", "ece": "quantile_error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,11 @@ class Evaluation(Sliced):
     def columns(self, *, per_class: bool = False) -> dict[str, Any]:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
         return self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
+
+    def calibration_sums(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+        """(parts in order, (P, B, 3) rows, summed score and hits of each bin), joined over slices of one ``part``."""
+        parts, bins, _ = self.state.by(lambda group: part(group[:-1]))
+        return parts, bins
 
     @property
     def _bins(self):
@@ -121,8 +129,9 @@ class Evaluation(Sliced):
 
 
 def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
-    """Columns of numbers of the answer as they are, or of any event by its names."""
-    return columns if target in ("answer", "top") else {EVENT_NAMES.get(name, name): values for name, values in columns.items()}
+    """Columns of numbers of the answer as they are, of any event by its names, or of forecasts by theirs."""
+    names = {"answer": {}, "forecast": FORECAST_NAMES}.get(target, EVENT_NAMES) if isinstance(target, str) else EVENT_NAMES
+    return {names.get(name, name): values for name, values in columns.items()}
 
 
 def _of_event(found, sums, bins):

@@ -1,7 +1,8 @@
 """What an evaluation of forecasts holds: the sums, and every number that follows from them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,6 +35,22 @@ class ForecastEvaluation(Sliced):
     def _bins(self):
         return {"strategy": "mass", "n": self.n_bins}
 
+    @property
+    def target(self) -> Literal["forecast"]:
+        """What was counted."""
+        return "forecast"
+
+    @property
+    def levels(self) -> np.ndarray:
+        """(L,) levels between which outcomes were counted."""
+        return np.array(self.state.settings["levels"])
+
+    def calibration_sums(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+        """(parts in order, (P, C, C) rows by the cells between the levels that hold their PIT), joined over slices of one ``part``."""
+        parts, _, sums = self.state.by(part)
+        cells = len(self.levels) + 1
+        return parts, sums[:, -cells * cells :].reshape(-1, cells, cells)
+
     def _slice(self, group):
         return group
 
@@ -42,7 +59,8 @@ class ForecastEvaluation(Sliced):
         out = {"n": n[:, 0]}
         record = read_forecast([0.0], [1.0], [0.0])
         widths = {name: len(metric.columns_of(record)) for name, metric in SUMMED.items()}
-        require_width(sums, 1 + sum(widths.values()) + interval_calibration_error.totals_of(record).shape[1])
+        of_levels = interval_calibration_error.totals_of(record).shape[1]
+        require_width(sums, 1 + sum(widths.values()) + of_levels + (len(self.levels) + 1) ** 2)
         for name, metric in SUMMED.items():
             width = widths[name]
             totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
@@ -52,5 +70,5 @@ class ForecastEvaluation(Sliced):
         gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
         return out | {
             ence.key: ence.finalise(bins), uce.key: uce.finalise(gaps),
-            interval_calibration_error.key: interval_calibration_error.finalise(rest[:, None]),
+            interval_calibration_error.key: interval_calibration_error.finalise(rest[:, None, :of_levels]),
         }  # fmt: skip

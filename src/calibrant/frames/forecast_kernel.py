@@ -1,4 +1,4 @@
-"""The kernel of regression: Arrow batches of (mean, std, outcome) in, sums by slice out."""
+"""The kernel of regression: Arrow batches of (mean, std, outcome), or of quantiles and outcome, in, sums by slice out."""
 
 from collections.abc import Sequence
 from math import prod
@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
+from calibrant.forecasts.quantiles import QuantileForecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.batching import gathered
 from calibrant.frames.coding import combinations, mixed, present
@@ -57,12 +60,19 @@ class ForecastKernel:
         self.layout, self.n_bins = layout, n_bins
 
     def empty(self) -> GroupState:
-        """The state of no rows: bins are the ENCE's cells; sums are the weight, each metric's own, and rows by level of their interval."""
+        """The state of no rows: bins are the ENCE's cells; sums the weight, each metric's own, rows by level of interval, and by PIT."""
         record = read_forecast([0.0], [1.0], [0.0])
         widths = sum(len(metric.columns_of(record)) for metric in SUMMED.values())
-        settings = {"mode": "forecast", "by": list(self.layout.group_names), "grid": self.grid, "cells": CELLS}
+        settings = {
+            "mode": "forecast", "by": list(self.layout.group_names), "grid": self.grid, "cells": CELLS, "levels": self.levels.tolist(),
+        }  # fmt: skip
         cells, levels = len(sketched(1).totals_of(record)), interval_calibration_error.totals_of(record).shape[1]
-        return GroupState(settings, cells, 1 + widths + levels)
+        return GroupState(settings, cells, 1 + widths + levels + (len(self.levels) + 1) ** 2)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Between which levels outcomes are counted: those of the quantiles, or ``PIT_LEVELS``."""
+        return np.array(PIT_LEVELS if self.layout.levels is None else self.layout.levels)
 
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
@@ -75,8 +85,9 @@ class ForecastKernel:
         weight = None if self.layout.weight is None else numbers(batch, self.layout.weight)
         if weight is not None and not weight.any():
             return
-        mean, std, y = (numbers(batch, name) for name in (*self.layout.values, self.layout.label))
-        record = read_forecast(mean, std, y, sample_weight=weight)
+        *values, y = (numbers(batch, name) for name in (*self.layout.values, self.layout.label))
+        forecast = NormalForecast(*values) if self.layout.levels is None else QuantileForecast(self.levels, np.stack(values, axis=1))
+        record = read_forecast(forecast, None, y, sample_weight=weight)
         slices = [(values, record.per_row(code)) for values, code in self.layout.slices(batch)]
         values = [named for named, _ in slices]
         seen, group = present(mixed(slices), prod(map(len, values))) if slices else (np.zeros(1, np.intp), np.zeros(len(record), np.intp))
@@ -85,6 +96,7 @@ class ForecastKernel:
         levels = interval_calibration_error.group_totals_of(record, group, n)[:, 0]
         ence = sketched(1)
         bins = ence._sums(record, group * state.bins.shape[1] + ence._cell(record), n * state.bins.shape[1])
-        whole = [sums[0][:, :1], *(each[:, 1:] for each in sums), levels]
+        places = pit_counts(record, self.levels, group, n).reshape(n, -1)
+        whole = [sums[0][:, :1], *(each[:, 1:] for each in sums), levels, places]
         groups = combinations(values, seen) if slices else [()]
         state.add(groups, bins.reshape(n, -1, 3), np.concatenate(whole, axis=1))

@@ -124,12 +124,13 @@ class Kernel:
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
         true_names, true = coded(batch, self.layout.label)
-        if self.layout.mode == "event":
-            named, said, hit = ["event"], np.zeros(len(true), dtype=np.intp), _happened(true_names, true, self.layout.event)
+        if self.layout.predicted is None:
+            happened = _happened if self.layout.mode == "event" else _right
+            named, said, hit = [self.layout.mode], np.zeros(len(true), dtype=np.intp), happened(true_names, true, self.layout.event)
         else:
             named, said = coded(batch, self.layout.predicted)
             hit = said == np.array(places(true_names, named))[true]
-        resolution = float(np.finfo(score.dtype).eps)
+        resolution = arrays.resolution(None, score)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
             # Rounding may leave a float32 score just above 1, which the door forgives too.
             score = np.where((score > 1.0) & (score <= 1.0 + 2.0 * resolution), 1.0, score)
@@ -190,6 +191,17 @@ def _happened(values, codes, event):
     own = np.zeros(len(values), dtype=bool)
     own[seen] = event_places([value for value, there in zip(values, seen, strict=True) if there], event)
     return own[codes]
+
+
+def _right(values, codes, event):
+    """Whether the label of each row says that the answer was right, (n,)."""
+    try:
+        return _happened(values, codes, event)
+    except InputError:
+        raise InputError(
+            f"score= without predicted= needs labels that say whether the answer was right, as 0 and 1, booleans, or no and yes; "
+            f"got {str(list(values[:6]))[1:-1]}; pass predicted=, the column of answers."
+        ) from None
 
 
 def _positions(values, codes, names, one_column):

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
+from calibrant._kernels.ties import distinct_scores, just_above, just_below
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
@@ -66,7 +67,7 @@ class CumulativeConfidence(Map):
     def _fit(self, score, correct, weight):
         if self.cutoff not in (None, "median", "optimal"):
             raise InputError(f'cutoff must be None, "median" or "optimal"; got {self.cutoff!r}.')
-        unique, inverse = np.unique(score, return_inverse=True)
+        unique, inverse = distinct_scores(score)
         right = np.bincount(inverse, weights=weight * correct)
         total = np.bincount(inverse, weights=weight)
         rate = (right.sum() + 0.5) / (total.sum() + 1.0)
@@ -95,12 +96,14 @@ class CumulativeConfidence(Map):
         return int(np.argmin(above + under))
 
     def _predict(self, score):
-        at = np.minimum(np.searchsorted(self.score_, score), len(self.score_) - 1)
-        return np.where(score >= self.cutoff_, self.value_[at], self.below_)
+        rising = self.value_[np.searchsorted(just_above(self.score_[:-1]), score)]
+        return np.where(score >= just_below(self.cutoff_), rising, self.below_)
 
     def _expression(self, score):
-        rising = score.step(self.score_[:-1], self.value_, closed=False)
-        return score.step([self.cutoff_], [0.0, 1.0]).where(rising, self.below_) if np.isfinite(self.cutoff_) else rising
+        rising = score.step(just_above(self.score_[:-1]), self.value_, closed=False)
+        return (
+            score.step(just_below(np.array([self.cutoff_])), [0.0, 1.0]).where(rising, self.below_) if np.isfinite(self.cutoff_) else rising
+        )
 
 
 def _loss(right, wrong, p):

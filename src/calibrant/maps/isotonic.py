@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
+from calibrant._kernels.ties import flat_knots
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 
@@ -65,7 +66,7 @@ class Isotonic(Map):
         first, last, value, block_mass = pooled_blocks(mean, mass)
         if self.smooth_ends:
             value = smooth_ends(value, block_mass)
-        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
         self.value_: np.ndarray = np.repeat(value, 2)
 
     def _predict(self, score):

@@ -8,6 +8,7 @@ from scipy.special import xlog1py, xlogy
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.near_isotonic import near_isotonic_path
 from calibrant._kernels.pava import pool_ties
+from calibrant._kernels.ties import flat_knots
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 
@@ -81,7 +82,7 @@ class NearIsotonic(Map):
             cut[starts] = True
         first = np.flatnonzero(cut)
         last = np.append(first[1:], len(unique)) - 1
-        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
         self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
     def _predict(self, score):

@@ -14,7 +14,7 @@ __all__ = ["ScalingBinning"]
 
 
 class ScalingBinning(Map):
-    r"""Platt scaling, discretised: each of B equal-mass bins of the fitted values outputs their mean.
+    r"""Platt scaling, discretised: each of B equal-mass bins of the scores outputs the mean of its fitted values.
 
     .. math:: h(s) = \frac{\sum_{i \in b(s)} w_i\, g(s_i)}{\sum_{i \in b(s)} w_i}, \qquad g = \text{Platt}
 
@@ -23,12 +23,12 @@ class ScalingBinning(Map):
     Parameters
     ----------
     n_bins : int, default 10
-        Tied fitted values stay in one bin, so there may be fewer.
+        Tied scores stay in one bin, so there may be fewer.
 
     Attributes
     ----------
     platt_ : the fitted :class:`Platt`.
-    edges_ : (B - 1,) inner edges, on the scale of the fitted values.
+    edges_ : (B - 1,) inner edges, on the scale of the scores.
     value_ : (B,)
 
     See Also
@@ -63,16 +63,15 @@ class ScalingBinning(Map):
         self.platt_: Platt = Platt().fit_checked(score, correct, weight)
         self.status_ = self.platt_.status_
         fitted = self.platt_.predict(score)
-        group = bins.equal_mass_groups(fitted, self.n_bins, weight)
+        group = bins.equal_mass_groups(score, self.n_bins, weight)
         sums = bins.grouped_sums(group, int(group.max()) + 1, [fitted], weight)
-        low, high = np.full(len(sums), np.inf), np.full(len(sums), -np.inf)
-        np.minimum.at(low, group, fitted)
-        np.maximum.at(high, group, fitted)
+        # Edges on the scores themselves: a sigmoid is rounded in another way elsewhere.
+        low, high = bins.group_ends(score, group, len(sums))
         self.edges_: np.ndarray = 0.5 * (high[:-1] + low[1:])
-        self.value_: np.ndarray = np.clip(sums[:, 1] / sums[:, 0], low, high)
+        self.value_: np.ndarray = np.clip(sums[:, 1] / sums[:, 0], *bins.group_ends(fitted, group, len(sums)))
 
     def _predict(self, score):
-        return self.value_[np.searchsorted(self.edges_, self.platt_.predict(score), side="right")]
+        return self.value_[np.searchsorted(self.edges_, score, side="right")]
 
     def _expression(self, score):
-        return self.platt_.express(score).step(self.edges_, self.value_)
+        return score.step(self.edges_, self.value_)

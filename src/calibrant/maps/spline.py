@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
+from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
 from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
@@ -35,6 +36,7 @@ class Spline(Map):
     ----------
     knots_, coefficients_ : the curve, on standardised log-odds.
     penalty_ : λ, infinite for a straight line.
+    freedom_ : effective number of parameters, 2 for a straight line.
     status_ : "converged", "max steps" or "stalled".
 
     See Also
@@ -64,6 +66,7 @@ class Spline(Map):
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", smooth=True, label="spline")
     penalty_: float
+    freedom_: float
     knots_: np.ndarray | None
     root_: np.ndarray
 
@@ -79,7 +82,7 @@ class Spline(Map):
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
         self.spread_: float = spread if spread > 1e-9 else 1.0
         self.coefficients_: np.ndarray = np.array([slope * self.spread_, level + slope * self.centre_])
-        self.penalty_, self.knots_ = np.inf, None
+        self.penalty_, self.freedom_, self.knots_ = np.inf, 2.0, None
         z = (x - self.centre_) / self.spread_
         knots = _knots(z, weight, self.n_knots)
         if len(knots) >= 4:
@@ -105,9 +108,9 @@ class Spline(Map):
             start = ends.get((j, len(theta)), theta)
             theta, status = fit_logistic(design, target, weight, [start], ridge=ridge, loose=self._memory is not None)
             ends.setdefault((j, len(theta)), theta)
-            evidence = _negative_evidence(theta, design, target, weight, ridge)
+            evidence, freedom = _negative_evidence(theta, design, target, weight, ridge)
             if evidence < best - 1e-9:
-                best, self.penalty_, self.status_ = evidence, float(PENALTIES[j]), status
+                best, self.penalty_, self.freedom_, self.status_ = evidence, float(PENALTIES[j]), freedom, status
                 self.knots_, self.root_, self.coefficients_ = knots, root, np.append(theta[1::-1], theta[2:])
                 waiting += [i for i in (j - 1, j + 1) if near and 0 <= i < len(PENALTIES) and i not in {*tried, *waiting}]
         if self._memory is not None and not near:
@@ -125,7 +128,7 @@ class Spline(Map):
         z = (clipped_log_odds(score, self.limits_) - self.centre_) / self.spread_
         f = self.coefficients_[0] * z + self.coefficients_[1]
         if self.knots_ is not None:
-            f = f + curved_basis(z, self.knots_, self.root_) @ self.coefficients_[2:]
+            f = f + multiply_rows(curved_basis(z, self.knots_, self.root_), self.coefficients_[2:])
         return sigmoid(f)
 
     def _expression(self, score):
@@ -148,12 +151,8 @@ def _knots(z, weight, n_knots):
 
 
 def _negative_evidence(theta, design, target, weight, ridge):
-    """Minus the Laplace approximation of the log marginal likelihood, up to a constant that all penalties share."""
+    """Minus the Laplace approximation of the log marginal likelihood, up to a constant that all penalties share; the freedom beside it."""
     loss, _, hessian = logistic_derivatives(theta, design, target, weight)
-    free = ridge > 0.0
-    return (
-        loss
-        + 0.5 * ridge @ theta**2
-        - 0.5 * np.log(ridge[free]).sum()
-        + 0.5 * np.linalg.slogdet(hessian + np.diag(ridge))[1]
-    )  # fmt: skip
+    free, penalised = ridge > 0.0, hessian + np.diag(ridge)
+    evidence = loss + 0.5 * ridge @ theta**2 - 0.5 * np.log(ridge[free]).sum() + 0.5 * np.linalg.slogdet(penalised)[1]
+    return evidence, float(np.trace(np.linalg.lstsq(penalised, hessian, rcond=None)[0]))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.pava import pool_ties
+from calibrant._kernels.ties import just_above, just_below
 from calibrant._kernels.venn_abers import added_ones, added_zeros
 from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.arrays import scores
@@ -102,8 +103,8 @@ class VennAbers(Map):
 
     def _pairs(self, score):
         """(p₀, p₁), each (parts, n)."""
-        low = [p0[np.searchsorted(knots, score, side="right")] for knots, p0, _ in self.parts_]
-        high = [p1[np.searchsorted(knots, score, side="left")] for knots, _, p1 in self.parts_]
+        low = [p0[np.searchsorted(just_below(knots), score, side="right")] for knots, p0, _ in self.parts_]
+        high = [p1[np.searchsorted(just_above(knots), score, side="left")] for knots, _, p1 in self.parts_]
         return np.array(low), np.array(high)
 
     def _predict(self, score):
@@ -117,8 +118,8 @@ class VennAbers(Map):
         return yes / (no + yes)
 
     def _expression(self, score):
-        low = [score.step(knots, p0) for knots, p0, _ in self.parts_]
-        high = [score.step(knots, p1, closed=False) for knots, _, p1 in self.parts_]
+        low = [score.step(just_below(knots), p0) for knots, p0, _ in self.parts_]
+        high = [score.step(just_above(knots), p1, closed=False) for knots, _, p1 in self.parts_]
         if self.objective == "brier":
             each = [b + (a * a - b * b) * 0.5 for a, b in zip(low, high, strict=True)]
             return sum(each[1:], each[0]) * (1.0 / len(each))

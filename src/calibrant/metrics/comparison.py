@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
+from calibrant._support.text_table import text_table
 from calibrant.contracts.columns import plain
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Metric
@@ -17,6 +18,7 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import read_clusters
+from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
@@ -24,13 +26,15 @@ from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
 from calibrant.metrics.several import metrics_by_name
-from calibrant.predictions import Inputs
+from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["Comparison", "PairRow", "compare"]
 
 NAN = float("nan")
 Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
-OF_CLASSES, OF_NUMBERS = (log_loss, brier_score), (continuous_ranked_probability_score, negative_log_likelihood)
+#: What is compared where no metric is named: of an event, as in the report, the Brier score is of one column.
+OF_EVENTS, OF_CLASSES = (log_loss, event_brier_score), (log_loss, brier_score)
+OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood)
 #: Name of a correction -> (p corrected, the number that each test shares alpha by).
 CORRECTIONS: dict[str, Correction] = {
     "holm": holm,
@@ -106,10 +110,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         head = ("metric", "difference", "value", f"{100.0 * self.level:g} % interval", "p", "meaning")
-        lines = [head, *(_shown(row) for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = f"{self.n:g} rows" + ("" if np.isnan(self.clusters) else f" in {self.clusters:g} clusters")
-        table = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        table = text_table(head, [_shown(row) for row in self.rows])
         notes = dict.fromkeys(f"{row.metric} is not compared: {row.note}" for row in self.rows if row.note)
         return "\n".join([*table, f"{rows}; correction for the number of pairs: {self.correction}", *notes])
 
@@ -184,7 +186,7 @@ def compare(
     P : {name: predictions}, two or more
         Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the pair (mean, std).
     metrics : list of Metric, optional
-        By default log loss and Brier score; for forecasts CRPS and NLL.
+        By default log loss and Brier score, of two classes that of the event; for forecasts CRPS and NLL.
     level : float, default 0.95
         Of the intervals, and 1 minus that of the tests.
     correction : {"holm", "bonferroni", "none"}
@@ -241,10 +243,11 @@ def compare(
     """
     if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
         raise InputError(f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.')
-    if metrics is None:
-        metrics = OF_NUMBERS if any(is_forecast(one) or isinstance(one, tuple) for one in P.values()) else OF_CLASSES
-    named = list(metrics_by_name(metrics).values())
+    numbers = any(is_forecast(one) or isinstance(one, tuple) for one in P.values())
+    named = list(metrics_by_name((OF_NUMBERS if numbers else OF_CLASSES) if metrics is None else metrics).values())
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
+    if metrics is None and all(isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()):
+        named = list(OF_EVENTS)
     runs = None if cluster is None else read_clusters(cluster, next(iter(records.values())))
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
     return _of(records, named, **options, cluster=runs, n_resamples=n_resamples, random_state=random_state)

@@ -31,7 +31,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     Parameters
     ----------
-    model : classifier
+    estimator : classifier
         Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
         is, so that ``fit`` takes calibration data, which the model must not have seen.
     calibrator : Calibrator or Map, optional
@@ -52,7 +52,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     Attributes
     ----------
     classes_ : (K,) labels in column order.
-    models_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for each fold.
+    estimators_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for each fold.
     n_features_in_, feature_names_in_ : where the model has them.
 
     Raises
@@ -88,10 +88,10 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     """
 
     def __init__(
-        self, model: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool = False,
+        self, estimator: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool = False,
         reference_labels: Literal["true", "predicted"] = "true", random_state: int | None = None,
     ) -> None:  # fmt: skip
-        self.model: Any = model
+        self.estimator: Any = estimator
         self.calibrator: Any = calibrator
         self.cv: Any = cv
         self.ensemble: bool = ensemble
@@ -100,8 +100,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     def _to_fit(self):
         """The model by its parameter's name, or nothing where it is used as it is."""
-        as_it_is = is_fitted(self.model) and (self.cv is None or not _refits(self.model))
-        return {} if as_it_is else {"model": self.model}
+        as_it_is = is_fitted(self.estimator) and (self.cv is None or not _refits(self.estimator))
+        return {} if as_it_is else {"estimator": self.estimator}
 
     def fit(
         self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: np.ndarray | None = None, reference: Any = None,
@@ -136,21 +136,21 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         params, split_params = routed(self, models, data.weight, groups, fit_params)
         template = as_calibrator(self.calibrator, default=default_calibrator)
         if models:
-            self._cross_fit(template, data, params["model"], split_params, reference)
+            self._cross_fit(template, data, params["estimator"], split_params, reference)
         else:
             self._calibrate_fitted(template, data, reference)
-        self._take_names(self.models_[-1])
+        self._take_names(self.estimators_[-1])
         return self
 
     def _calibrate_fitted(self, template, data, reference):
-        if not hasattr(self.model, "classes_"):
-            raise InputError(f"a fitted model must have classes_; {type(self.model).__name__} has none; set them in column order.")
-        self.classes_: np.ndarray = np.asarray(self.model.classes_)
+        if not hasattr(self.estimator, "classes_"):
+            raise InputError(f"a fitted model must have classes_; {type(self.estimator).__name__} has none; set them in column order.")
+        self.classes_: np.ndarray = np.asarray(self.estimator.classes_)
         self._prior = None
-        self._kind = kind_of_output(self.model, template.inputs)
+        self._kind = kind_of_output(self.estimator, template.inputs)
         rows = data.counted()
-        fitted = self._fit_calibrator(template, self.model, self._values(self.model, data.X_of(rows)), data, rows, reference)
-        self.models_, self.calibrators_ = [self.model], [fitted]
+        fitted = self._fit_calibrator(template, self.estimator, self._values(self.estimator, data.X_of(rows)), data, rows, reference)
+        self.estimators_, self.calibrators_ = [self.estimator], [fitted]
 
     def _cross_fit(self, template, data, params, split_params, reference):
         if reference is not None:
@@ -179,10 +179,10 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         else:
             held_out = np.concatenate([rows for _, rows in splits])
             self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
-        self.models_: list[Any] = models if self.ensemble else [self._fit_model(data, everything, params)]
+        self.estimators_: list[Any] = models if self.ensemble else [self._fit_model(data, everything, params)]
 
     def _fit_model(self, data, rows, params):
-        return fit_model(self.model, data.X_of(rows), data.y[rows], data.params_of(rows, params))
+        return fit_model(self.estimator, data.X_of(rows), data.y[rows], data.params_of(rows, params))
 
     def _fit_calibrator(self, template, model, values, data, rows, reference):
         tags = template.tags
@@ -206,7 +206,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     def _predict(self, X):
         """(calibrated probabilities (n, K), position of the model's own label (n,))."""
         check_is_fitted(self, "calibrators_")
-        values = [self._values(model, X) for model in self.models_]
+        values = [self._values(model, X) for model in self.estimators_]
         each = values if len(values) > 1 else values * len(self.calibrators_)
         features = {"X": X} if self.calibrators_[0].tags.uses_features else {}
         Q = np.add.reduce([c.predict_proba(v, **features) for c, v in zip(self.calibrators_, each, strict=True)]) / len(each)

@@ -31,14 +31,14 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     Parameters
     ----------
-    model : regressor
+    estimator : regressor
         Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
         is, so that ``fit`` takes calibration data, which the model must not have seen. What it says of a row is found out in this order:
         ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)`` returning the pair (mean, std), and else
-        a plain mean, whose std is that of ``scale_model``.
+        a plain mean, whose std is that of ``scale_estimator``.
     calibrator : regression calibrator, optional
         Default :class:`AutoRegressionCalibrator`.
-    scale_model : regressor, optional
+    scale_estimator : regressor, optional
         For models that predict a mean only: fitted to the absolute errors of rows that the model did not see, its predictions (kept above
         a hundredth of their mean), times 1.2533 as for normal errors, are the std before calibration. Default: one std for all rows.
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
@@ -48,8 +48,8 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     Attributes
     ----------
-    model_ : the fitted model (fitted to all rows where it was not fitted).
-    scale_model_ : the fitted scale model, or None.
+    estimator_ : the fitted model (fitted to all rows where it was not fitted).
+    scale_estimator_ : the fitted scale model, or None.
     calibrator_ : the fitted calibrator.
     n_features_in_, feature_names_in_ : where the model has them.
 
@@ -85,24 +85,24 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     """
 
     def __init__(
-        self, model: Any, calibrator: RegressionCalibrator | None = None, *, scale_model: Any = None, cv: Any = None,
+        self, estimator: Any, calibrator: RegressionCalibrator | None = None, *, scale_estimator: Any = None, cv: Any = None,
         random_state: int | None = None,
     ) -> None:  # fmt: skip
-        self.model: Any = model
+        self.estimator: Any = estimator
         self.calibrator: RegressionCalibrator | None = calibrator
-        self.scale_model: Any = scale_model
+        self.scale_estimator: Any = scale_estimator
         self.cv: Any = cv
         self.random_state: int | None = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = get_tags(self.model).target_tags.multi_output
+        tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
         return tags
 
     def _to_fit(self):
         """The models that ``fit`` fits, by their parameters' names."""
-        models = {} if is_fitted(self.model) else {"model": self.model}
-        return models if self.scale_model is None else {**models, "scale_model": self.scale_model}
+        models = {} if is_fitted(self.estimator) else {"estimator": self.estimator}
+        return models if self.scale_estimator is None else {**models, "scale_estimator": self.scale_estimator}
 
     def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: Any = None, **fit_params: Any) -> Self:
         """Fit the model where it is not fitted, the scale model where there is one, and the calibrator.
@@ -131,21 +131,21 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
         splits = self._splits(data, split_params)
         everything = data.counted()
-        if is_fitted(self.model):
-            self.model_: Any = self.model
-            held_out, forecast = everything, model_forecast(self.model, data.X_of(everything))
+        if is_fitted(self.estimator):
+            self.estimator_: Any = self.estimator
+            held_out, forecast = everything, model_forecast(self.estimator, data.X_of(everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            fitted = (data.fitted(self.model, fit_rows, params["model"]) for fit_rows, _ in splits)
+            fitted = (data.fitted(self.estimator, fit_rows, params["estimator"]) for fit_rows, _ in splits)
             forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
-            self.model_ = data.fitted(self.model, everything, params["model"])
-        forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_model"))
+            self.estimator_ = data.fitted(self.estimator, everything, params["estimator"])
+        forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_estimator"))
         self.calibrator_: RegressionCalibrator = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
-        self._take_names(self.model_)
+        self._take_names(self.estimator_)
         return self
 
     def _splits(self, data, split_params):
-        if is_fitted(self.model) and self.scale_model is None:
+        if is_fitted(self.estimator) and self.scale_estimator is None:
             return []
         cv = 5 if self.cv is None else self.cv
         splits = make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
@@ -153,13 +153,13 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     def _with_scale(self, forecast, data, held_out, splits, params):
         """The forecast itself, or plain means with a std: one for all rows, or the scale model's, each row by one that did not see it."""
-        self.scale_model_, self._spread = None, None
+        self.scale_estimator_, self._spread = None, None
         if isinstance(forecast, Forecast):
             return forecast
         size = STD_OF_ABSOLUTE * np.abs(data.y[held_out] - forecast)
         spread = np.average(size, axis=0, weights=data.weight_of(held_out))
         self._spread = np.where(spread > 0.0, spread, 1.0)
-        if self.scale_model is None:
+        if self.scale_estimator is None:
             return NormalForecast(forecast, np.full(forecast.shape, self._spread))
         error = np.zeros(data.y.shape)
         error[held_out] = size
@@ -169,9 +169,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         for fit_rows, rows in splits:
             fit_rows = fit_rows[seen[fit_rows]]
             if len(fit_rows):
-                fresh = data.fitted(self.scale_model, fit_rows, params, error)
+                fresh = data.fitted(self.scale_estimator, fit_rows, params, error)
                 std[rows] = self._positive(fresh.predict(data.X_of(rows)))
-        self.scale_model_: Any = data.fitted(self.scale_model, held_out, params, error)
+        self.scale_estimator_: Any = data.fitted(self.scale_estimator, held_out, params, error)
         return NormalForecast(forecast, std[held_out])
 
     def _positive(self, std):
@@ -180,9 +180,11 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     def predict_distribution(self, X: Any) -> Forecast:
         """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)``, ``sample(n)``."""
         check_is_fitted(self, "calibrator_")
-        forecast = model_forecast(self.model_, X)
+        forecast = model_forecast(self.estimator_, X)
         if not isinstance(forecast, Forecast):
-            std = np.full(forecast.shape, self._spread) if self.scale_model_ is None else self._positive(self.scale_model_.predict(X))
+            std = (
+                np.full(forecast.shape, self._spread) if self.scale_estimator_ is None else self._positive(self.scale_estimator_.predict(X))
+            )
             forecast = NormalForecast(forecast, std)
         return self.calibrator_.predict(forecast)
 
@@ -192,7 +194,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         .. versionadded:: 0.2
         """
         check_is_fitted(self, "calibrator_")
-        apart = is_fitted(self.model) and self.scale_model is None
+        apart = is_fitted(self.estimator) and self.scale_estimator is None
         return self.calibrator_.guarantee(level) if apart else None
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     Parameters
     ----------
-    model : regressor
+    estimator : regressor
         Unfitted; fitted once without each fold and once on all rows.
     method : {"plus", "minmax"}
         "plus" promises 1 - 2 alpha (alpha = 1 - level), and holds about 1 - alpha; "minmax" promises 1 - alpha, and is wider.
@@ -59,8 +59,8 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     Attributes
     ----------
-    model_ : the model fitted on all rows; ``predict`` is its prediction.
-    models_ : list of the models fitted without one fold each.
+    estimator_ : the model fitted on all rows; ``predict`` is its prediction.
+    estimators_ : list of the models fitted without one fold each.
     scores_ : list of the R of each fold.
     weights_ : list of what each of them counts.
     fold_sizes_ : (m,) numbers of rows, or of clusters, in each fold.
@@ -98,11 +98,11 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     """
 
     def __init__(
-        self, model: Any, *, method: Literal["plus", "minmax"] = "plus",
+        self, estimator: Any, *, method: Literal["plus", "minmax"] = "plus",
         conformity: Literal["absolute", "scaled", "distributional"] = "absolute", cv: Any = 10, bounds: tuple[float, float] | None = None,
         n_jobs: int | None = None, random_state: int | None = None,
     ) -> None:  # fmt: skip
-        self.model: Any = model
+        self.estimator: Any = estimator
         self.method: Literal["plus", "minmax"] = method
         self.conformity: Literal["absolute", "scaled", "distributional"] = conformity
         self.cv: Any = cv
@@ -138,13 +138,13 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         if not np.array_equal(np.sort(np.concatenate([rows for _, rows in splits])), everything):
             raise InputError("cv must hold every row out once; this one does not; use a number of folds, KFold or LeaveOneOut.")
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_without_fold)(self.model, self.conformity, data, fit_rows, rows, params["model"]) for fit_rows, rows in splits
+            delayed(_without_fold)(self.estimator, self.conformity, data, fit_rows, rows, params["estimator"]) for fit_rows, rows in splits
         )
-        self.models_: list[Any] = [model for model, _ in found]
+        self.estimators_: list[Any] = [model for model, _ in found]
         self.scores_: list[np.ndarray] = [scores for _, scores in found]
         self._count(data, [rows for _, rows in splits], groups)
-        self.model_: Any = data.fitted(self.model, everything, params["model"])
-        self._take_names(self.model_)
+        self.estimator_: Any = data.fitted(self.estimator, everything, params["estimator"])
+        self._take_names(self.estimator_)
         return self
 
     def _check(self, y):
@@ -153,9 +153,9 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self._ends.require_within(y)
         if y.ndim > 1:
             raise InputError(f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its own.")
-        if is_fitted(self.model):
+        if is_fitted(self.estimator):
             raise InputError(
-                f"model must be unfitted; got a fitted {type(self.model).__name__}; clone it, or use "
+                f"model must be unfitted; got a fitted {type(self.estimator).__name__}; clone it, or use "
                 "CalibratedRegressor(model, ConformalIntervals()) with rows that it has not seen."
             )
 
@@ -177,8 +177,8 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the model fitted on all rows, (n,)."""
-        check_is_fitted(self, "models_")
-        return _forecast(self.model_, X, "absolute").mean
+        check_is_fitted(self, "estimators_")
+        return _forecast(self.estimator_, X, "absolute").mean
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that are meant to hold a new outcome with probability ``level``; ``guarantee(level)`` says what they promise.
@@ -188,9 +188,9 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         (low, high) : (n,) each
             Infinite, with a warning, where rows are too few.
         """
-        check_is_fitted(self, "models_")
+        check_is_fitted(self, "estimators_")
         require_level(level, usual=0.9)
-        forecasts = [_forecast(model, X, self.conformity) for model in self.models_]
+        forecasts = [_forecast(model, X, self.conformity) for model in self.estimators_]
         weight, n_rows = np.concatenate(self.weights_), len(forecasts[0])
         low, high = np.empty((2, n_rows))
         step = max(1, BLOCK // len(weight))
@@ -211,7 +211,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
         """What the intervals of a level promise; None where rows are weighted."""
-        check_is_fitted(self, "models_")
+        check_is_fitted(self, "estimators_")
         require_level(level, usual=0.9)
         if not self._plain:
             return None

@@ -17,14 +17,14 @@ __all__ = ["Wrapper", "fit_router", "routed"]
 class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
     """What the wrappers of a model share: their input is the model's, their routing is that of the models they fit and of the splitter."""
 
-    model: Any
+    estimator: Any
     cv: Any
     # Groups are the splitter's, not the wrapper's own.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.model).input_tags
+        tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     def get_metadata_routing(self) -> Any:
@@ -33,7 +33,7 @@ class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
 
     def _to_fit(self) -> dict[str, Any]:
         """The models that ``fit`` fits, by their parameters' names."""
-        return {"model": self.model}
+        return {"estimator": self.estimator}
 
     def _take_names(self, model: Any) -> None:
         """What the fitted model knows of its features, as scikit-learn names it."""
@@ -58,11 +58,11 @@ def routed(
     """({parameter name: arguments of that model's fit}, arguments of the splitter's split).
 
     With routing enabled each gets what it requests, under its own names, and an argument that it neither requests nor refuses is an error.
-    Without, weights go to every model that takes them, groups to the splitter, and all else to ``model``.
+    Without, weights go to every model that takes them, groups to the splitter, and all else to ``estimator``.
     """
     given = {name: value for name, value in {"sample_weight": weight, "groups": groups, **fit_params}.items() if value is not None}
     if get_config().get("enable_metadata_routing", False):
         sent = process_routing(owner, "fit", **given) if given else {}
         return {name: dict(sent.get(name, {}).get("fit", {})) for name in models}, dict(sent.get("splitter", {}).get("split", {}))
-    to_models = {name: with_weight(model, fit_params if name == "model" else {}, weight) for name, model in models.items()}
+    to_models = {name: with_weight(model, fit_params if name == "estimator" else {}, weight) for name, model in models.items()}
     return to_models, {} if groups is None else {"groups": groups}

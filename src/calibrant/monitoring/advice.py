@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.contracts.columns import plain
-from calibrant.monitoring.refit_gain import refit_gain
+from calibrant.monitoring.pit_claim import PitClaim
 from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ TOLD_APART = 20.0
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do with the calibration, and why.
+    """What to do with the calibration, and why; ``print`` it for the decision and its reason.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Advice:
     since : time of the batch from which the calibration is most likely off, or None without an alarm. Where it is the first batch, nothing
         has changed: the reason says that the predictions were never calibrated, or not as in the reference.
     rows : rows since then, or seen in all without an alarm.
-    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or risk, out of fold; nan without an alarm,
-        or with too few rows.
+    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or risk, or for forecasts of the interval
+        between levels that holds the outcome, out of fold; nan without an alarm, or with too few rows.
     """
 
     decision: str
@@ -40,6 +40,9 @@ class Advice:
     rows: float
     gain: float
     standard_error: float
+
+    def __str__(self) -> str:
+        return f"{self.decision}. {self.reason[0].upper()}{self.reason[1:]}."
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: nan becomes None."""
@@ -54,19 +57,24 @@ def advise(monitor: "CalibrationMonitor") -> Advice:
         return Advice("leave", reason, None, monitor.n_, float("nan"), float("nan"))
     start = monitor.since()
     sums = np.sum(monitor.batches_[start:], axis=0)
-    rows, since = float(sums[:, 0].sum()), monitor.times_[start]
+    rows, since = monitor.claim.rows(sums), monitor.times_[start]
     found = f"{_what(monitor, start)} ({said})"
+    if isinstance(monitor.claim, PitClaim):
+        found = f"{found}: {monitor.claim.words(sums)}"
     if rows < LEAST_ROWS:
         reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
         return Advice("wait", reason, since, rows, float("nan"), float("nan"))
-    gain, error = refit_gain(sums)
+    gain, error = monitor.claim.refit_gain(sums)
     size = f"{gain:.4f} ± {error:.4f}"
     if gain <= EVIDENCE * error:
         reason = f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log loss lower by {size})"
         return Advice("wait", reason, since, rows, gain, error)
-    said = "confidence" if monitor.target in ("answer", "top") else "risk"
-    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the {said} out of fold"
+    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the {_watched(monitor)} out of fold"
     return Advice("re-fit", reason, since, rows, gain, error)
+
+
+def _watched(monitor):
+    return {"answer": "confidence", "top": "confidence", "forecast": "forecast's intervals"}.get(monitor.target, "risk")
 
 
 def _what(monitor, start):
@@ -76,7 +84,7 @@ def _what(monitor, start):
         return f"the calibration is off, most likely since {since}; the batches before do not show that it was ever right"
     if start > 0:
         return f"the calibration has changed, most likely since {since}"
-    if monitor.threshold_ * monitor.alpha > 1.0 + 1e-9:
+    if monitor.reference_:
         return f"the calibration is not that of the reference, from the first batch on ({first})"
     return f"the predictions were never calibrated, from the first batch on ({first})"
 

@@ -21,7 +21,11 @@ N_DRAWS = 200
 @dataclass(frozen=True)
 class DriftCurve(Record):
     """One row a batch: its time, rows, confidence and accuracy, calibration error as measured, the error freed of noise with its interval,
-    the logarithm of the evidence for drift after it, and whether the alarm was on."""
+    the logarithm of the evidence for drift after it, and whether the alarm was on.
+
+    For forecasts ``confidence`` and ``accuracy`` are the level and the coverage of the widest interval between levels, and the error is
+    the mean gap over levels between the level and the share of outcomes below that quantile.
+    """
 
     time: np.ndarray
     n: np.ndarray
@@ -39,22 +43,20 @@ def drift_curve(monitor: "CalibrationMonitor", level: float | None = 0.95) -> Dr
     """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded. Without a level there are no intervals."""
     if level is not None:
         require_level(level)
-    batches = np.array(monitor.batches_).reshape(-1, len(monitor.low_), 3)
-    n, total, hits = batches.sum(axis=1).T
-    error, low, high = np.array([_limits(sums, level) for sums in batches]).reshape(-1, 3).T
+    claim = monitor.claim
+    batches = np.array(monitor.batches_)
+    n, total, hits = claim.stated(batches).T
+    counted = claim.errors(batches)
+    error, low, high = np.array([_limits(claim, *each, level) for each in zip(batches, counted, strict=True)]).reshape(-1, 3).T
     path = np.array(monitor.path_)
     alarm = np.maximum.accumulate(path >= np.log(monitor.threshold_))
     time = np.array(monitor.times_, dtype=object)
-    ece = binned_errors(batches[..., 0], batches[..., 1] - batches[..., 2], 1)
+    ece = binned_errors(counted[..., 0], counted[..., 1] - counted[..., 2], 1)
     return DriftCurve(time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm)
 
 
-def _limits(sums, level):
+def _limits(claim, sums, counted, level):
     """(error freed of noise, low, high) of one batch; nan without rows, or without a level."""
-    if level is None or not sums[:, 0].any():
+    if level is None or not sums.any():
         return np.full(3, np.nan)
-    n, _, hits = np.rint(sums).astype(np.int64).T
-    share = hits / np.maximum(n, 1)
-    draws = np.repeat(sums[None], N_DRAWS, axis=0)
-    draws[..., 2] = np.random.default_rng(0).binomial(n, share, (N_DRAWS, len(n)))
-    return inverted_limits(sums[None], draws[:, None], 1, level)[:3]
+    return inverted_limits(counted[None], claim.redrawn(sums, N_DRAWS)[:, None], 1, level)[:3]

@@ -5,9 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.betting import N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
+from calibrant._kernels.betting import growth_since, likeliest_start, log_evidence, next_stakes
 from calibrant._kernels.bins import equal_width_index, grouped_sums
-from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
@@ -15,16 +14,21 @@ from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
+from calibrant.forecasts.forecast import require_levels
+from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
+from calibrant.forecasts.read import is_forecast, read_forecast
 from calibrant.metrics.pair import target_pair
 from calibrant.monitoring.advice import Advice, advise
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
+from calibrant.monitoring.pit_claim import PitClaim
+from calibrant.monitoring.score_claim import ScoreClaim, learned_band
 from calibrant.predictions import Inputs
 
 __all__ = ["CalibrationMonitor"]
 
 
 class CalibrationMonitor(Saved, BaseEstimator):
-    r"""Raise an alarm when predictions stop being calibrated; the probability that it is ever false is at most ``alpha``.
+    r"""Raise an alarm when predictions or forecasts stop being calibrated; it is ever false with probability at most ``alpha``.
 
     Money is staked against calibration, and grows only if it is wrong:
 
@@ -36,22 +40,30 @@ class CalibrationMonitor(Saved, BaseEstimator):
     that starts at 1, so that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The sum over j lets
     the change begin at any batch.
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
+    For forecasts of a number the bins are levels, and a row is counted by where its PIT, the predicted probability of at most the outcome,
+    falls between them: first below or above the median, then level by level outwards beyond the next one or not. These are events of
+    stated probability, so the formula stays, for A = 164 recalibrations: a mean and a std of the normal scores of the outcomes.
+
+    .. versionchanged:: 0.3
+       Forecasts: ``target="forecast"``, ``levels``, and ``std`` in :meth:`update`.
 
     Parameters
     ----------
     alpha : float, default 0.05
         Probability that a stream which is calibrated throughout ever raises the alarm.
     tolerance : float, default 0.01
-        Gaps between accuracy and confidence up to this count as calibrated. With 0 the claim is exact calibration, which no model
-        of real data keeps for millions of rows.
+        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in the rate of each event. With 0 the
+        claim is exact calibration, which no model of real data keeps for millions of rows.
     n_bins : int, default 15
         Bins of equal width of the score; the guarantee holds for any number.
-    target : {"answer", "event"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    target : {"answer", "event", "forecast"} or a class label
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's. "forecast" watches
+        forecasts of a number.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
+    levels : (L,) ascending, above 0 and below 1, optional
+        Between which the outcomes of forecasts are counted. Default: those of quantile forecasts, else 0.025, 0.1, 0.25, 0.5, 0.75, 0.9
+        and 0.975.
 
     Attributes
     ----------
@@ -66,8 +78,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
         1 / alpha, or 2 / alpha with a reference.
     n_ : float, rows seen.
     low_, high_ : (B,) what the rate of hits in a bin may be, as offsets from its mean score.
-    batches_, times_, path_ : lists with one entry a batch: its (B, 3) sums, its time, and the log evidence after it.
+    batches_, times_, path_ : lists with one entry a batch: its sums, its time, and the log evidence after it.
     log_stakes_ : (A,) logarithms of the stakes.
+    levels_ : (L,) levels used, for forecasts.
+    reference_ : bool
+        Whether the claim is that of a reference.
 
     See Also
     --------
@@ -81,6 +96,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
     alpha / 2 over all bins, the other half being the bets'. It sees errors in level and sharpness; errors that balance within a bin or
     wiggle about the diagonal it does not. Labels must be independent given the scores of a batch (and the past): copies of rows are
     not, so there are no weights. After a re-fit start a new one.
+
+    For forecasts the claim is that of each batch's outcomes the predicted shares fall between the levels; given the past, errors of rows
+    must be independent of each other. Errors of one day that share a cause are not: watch one series at a time. The rate of false
+    alarms holds for outcomes of any distribution, heavy tails and ties too: an outcome that equals a quantile is counted wherever it pays
+    least, and ties with samples are broken evenly. An alarm means that the level, the width or the tails are off.
 
     References
     ----------
@@ -102,6 +122,16 @@ class CalibrationMonitor(Saved, BaseEstimator):
     (True, True)
     >>> monitor.advice().decision
     're-fit'
+
+    Forecasts whose errors double on day 10:
+
+    >>> monitor = CalibrationMonitor(target="forecast")
+    >>> for day in range(20):
+    ...     mean, std = rng.normal(size=100), rng.uniform(0.5, 2.0, 100)
+    ...     y = mean + (1.0 if day < 10 else 2.0) * std * rng.normal(size=100)
+    ...     _ = monitor.update(mean, y, std=std, time=day)
+    >>> monitor.alarm_time_
+    10
     """
 
     batches_: list[np.ndarray]
@@ -111,7 +141,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     def __init__(
         self, *, alpha: float = 0.05, tolerance: float = 0.01, n_bins: int = 15, target: Any = "answer", inputs: Inputs = "probability",
-        classes: ArrayLike | None = None,
+        classes: ArrayLike | None = None, levels: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         self.alpha: float = alpha
         self.tolerance: float = tolerance
@@ -119,31 +149,28 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.target: Any = target
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
+        self.levels: ArrayLike | None = levels
 
-    def fit(self, P: ArrayLike, y: ArrayLike) -> Self:
-        """Take the calibration of these predictions, (n, K) or (n,), and labels as the claim; what was seen before is forgotten."""
-        return self.fit_sums(self._summed(P, y))
+    def fit(self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None) -> Self:
+        """Take the calibration of these predictions, as for :meth:`update`, as the claim; what was seen before is forgotten."""
+        return self.fit_sums(self._summed(P, y, std, None))
 
     def fit_sums(self, sums: np.ndarray) -> Self:
-        """As :meth:`fit`, from (B, 3) sums by bin: rows, summed score, hits."""
+        """As :meth:`fit`, from sums as for :meth:`update_sums`."""
         sums = self._checked(sums)
         self._begin(sums)
-        n, total, hits = sums.T
-        low, high = clopper_pearson(hits, n, 1.0 - 0.5 * self.alpha / max(float((n > 0.0).sum()), 1.0))
-        score = np.divide(total, n, out=np.zeros(len(n)), where=n > 0.0)
-        # Nothing is claimed of a bin that had no rows.
-        self.low_: np.ndarray = np.where(n > 0.0, low - score, -1.0) - self.tolerance
-        self.high_: np.ndarray = np.where(n > 0.0, high - score, 1.0) + self.tolerance
+        self.low_, self.high_ = learned_band(self.claim.events(sums), 0.5 * self.alpha, self.tolerance)
         self.threshold_: float = 2.0 / self.alpha
         return self
 
-    def update(self, P: ArrayLike, y: ArrayLike, *, time: int | str | None = None) -> Self:
-        """Add one batch of predictions, (n, K) or (n,), and labels.
+    def update(self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, time: int | str | None = None) -> Self:
+        """Add one batch of predictions and what came true.
 
         Parameters
         ----------
-        P : (n, K), or (n,) for binary
-        y : (n,) labels
+        P : (n, K), or (n,) for binary; of forecasts the (n,) means, or a forecast of one output
+        y : (n,) labels, or outcomes
+        std : (n,) standard deviations, where P are means
         time : str or number, optional
             What the batch is called; default its number, from 0.
 
@@ -151,47 +178,90 @@ class CalibrationMonitor(Saved, BaseEstimator):
         -------
         self
         """
-        return self.update_sums(self._summed(P, y), time=time)
+        return self.update_sums(self._summed(P, y, std, getattr(self, "levels_", None)), time=time)
 
     def update_sums(self, sums: ArrayLike, *, time: int | str | None = None) -> Self:
-        """As :meth:`update`, from (B, 3) sums by bin: rows, summed score, hits. Sums of parts of a batch are added up first."""
+        """As :meth:`update`, from sums. Sums of parts of a batch are added up first.
+
+        Parameters
+        ----------
+        sums : (B, 3) rows, summed score and hits of each bin; of forecasts (C, C)
+            Rows by the cells between ``levels`` that hold their PIT, the first and the last it may be in.
+        time : str or number, optional
+
+        Returns
+        -------
+        self
+        """
         sums = self._checked(sums)
         if not hasattr(self, "batches_"):
             self._begin(sums)
-        if len(sums) != len(self.low_):
+        if len(self.claim.events(sums)) != len(self.low_):
             raise InputError(f"all batches must have the same bins, {len(self.low_)}; got {len(sums)}.")
         self.batches_.append(sums)
         self.times_.append(len(self.times_) if time is None else _named(time))
-        self.n_ += float(sums[:, 0].sum())
-        self.log_stakes_: np.ndarray = next_stakes(self.log_stakes_, len(self.batches_), log_factors(sums, self.low_, self.high_))
+        self.n_ += self.claim.rows(sums)
+        self.log_stakes_: np.ndarray = next_stakes(self.log_stakes_, len(self.batches_), self._log_factors(sums))
         self.log_evidence_: float = log_evidence(self.log_stakes_, len(self.batches_))
         self.path_.append(self.log_evidence_)
         if self.alarm_time_ is None and self.log_evidence_ >= np.log(self.threshold_):
             self.alarm_time_: int | str | None = self.times_[-1]
         return self
 
+    @property
+    def claim(self) -> ScoreClaim | PitClaim:
+        """What is watched: the probabilities of bins, or of forecasts the levels of outcomes."""
+        return PitClaim(self._levels()) if self.target == "forecast" else ScoreClaim()
+
+    @property
+    def reference_(self) -> bool:
+        """Whether the claim was learned of a reference."""
+        return self.threshold_ * self.alpha > 1.0 + 1e-9
+
+    def _levels(self):
+        if hasattr(self, "levels_"):
+            return self.levels_
+        levels = np.array(PIT_LEVELS if self.levels is None else self.levels, dtype=np.float64)
+        require_levels(levels)
+        if (np.diff(levels) <= 0.0).any():
+            raise InputError(f"levels must be ascending; got {levels.tolist()}; sort them.")
+        return levels
+
+    def _log_factors(self, sums):
+        return self.claim.log_factors(sums, self.low_, self.high_, self.reference_)
+
     def _begin(self, sums):
         if not (isinstance(self.alpha, float) and 0.0 < self.alpha < 1.0):
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
             raise InputError(f"tolerance must be at least 0 and below 1; got {self.tolerance!r}; 0.01 is usual.")
-        self.low_, self.high_ = np.full(len(sums), -float(self.tolerance)), np.full(len(sums), float(self.tolerance))
+        if self.target == "forecast":
+            self.levels_ = self._levels()
+        size = len(self.claim.events(sums))
+        self.low_, self.high_ = np.full(size, -float(self.tolerance)), np.full(size, float(self.tolerance))
         self.threshold_ = 1.0 / self.alpha
         self.batches_, self.times_, self.path_ = [], [], []
         self.alarm_time_, self.n_, self.log_evidence_ = None, 0.0, 0.0
-        self.log_stakes_ = np.full(N_ALTERNATIVES, -np.inf)
+        self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
-    def _summed(self, P, y):
+    def _summed(self, P, y, std, levels):
+        forecasts = std is not None or is_forecast(P)
+        if forecasts != (self.target == "forecast"):
+            found = "forecasts of a number" if forecasts else "predictions of classes"
+            remedy = 'target="forecast"' if forecasts else "their mean and std=, or another target"
+            raise InputError(f"target must say what is watched, and is {self.target!r}; got {found}; pass {remedy}.")
+        if forecasts:
+            record = read_forecast(P, std, y).one_output()
+            if levels is None:
+                self.levels_: np.ndarray = levels_of(record.forecast) if self.levels is None else self._levels()
+            return pit_counts(record, self._levels())[0]
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         require_count("n_bins", self.n_bins)
         score, hit = target_pair(record, self.target)
         return grouped_sums(equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit])
 
     def _checked(self, sums):
-        sums = np.asarray(sums, dtype=np.float64)
-        if sums.ndim != 2 or sums.shape[1] != 3 or not np.isfinite(sums).all() or (sums < 0.0).any() or (sums[:, 1:] > sums[:, :1]).any():
-            raise InputError(f"sums must be (B, 3): rows, summed score and hits of each bin, the last two at most the first; got {sums!r}.")
-        return sums
+        return self.claim.checked(np.asarray(sums, dtype=np.float64))
 
     @property
     def alarm_(self) -> bool:
@@ -218,7 +288,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     def growth_since(self) -> np.ndarray:
         """(T,) log of what money staked at each batch has become: where it is as much from the first, nothing shows a change later."""
         require_fitted(self, "batches_")
-        return growth_since(np.array([log_factors(sums, self.low_, self.high_) for sums in self.batches_]))
+        return growth_since(np.array([self._log_factors(sums) for sums in self.batches_]))
 
     def curve(self, *, level: float | None = 0.95) -> DriftCurve:
         """The calibration error of each batch with its interval at ``level``, the evidence after it, and whether the alarm was on.
@@ -243,5 +313,6 @@ def _named(time):
 def _(monitor: CalibrationMonitor):
     monitor.growth_since()
     monitor.curve(level=None)
+    float(monitor.evidence_)
     if not 0.0 <= monitor.p_value_ <= 1.0:
         raise ValueError(f"its p-value is {monitor.p_value_}")

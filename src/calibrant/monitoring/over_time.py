@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 
 from calibrant._support.extras import import_extra
+from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, named_by_target
+from calibrant.frames.forecast_evaluation import ForecastEvaluation
 from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["Monitoring", "monitor"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Monitoring:
-    """Monitors of all rows together and of each slice.
+    """Monitors of all rows together and of each slice; shown, the advice for all rows and for the first slices with an alarm.
 
     Attributes
     ----------
@@ -56,23 +58,33 @@ class Monitoring:
         slices = [dict(zip(self.by, plain(values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
         return {"alpha": self.alpha, "by": self.by, "overall": _said(self.overall, 0.95), "slices": slices}
 
+    def __repr__(self) -> str:
+        rung = self.alarms
+        lines = [f"All rows: {self.overall.advice()}"]
+        if self.slices:
+            lines.append(f"Alarms: {len(rung):,} of {len(self.slices):,} slices")
+        lines += [f"{', '.join(map(str, name))}: {self.slices[name].advice()}" for name in rung[:MOST_SHOWN]]
+        return "\n".join([*lines, *cut_note(min(len(rung), MOST_SHOWN), len(rung), "alarms has all")])
+
 
 def monitor(
-    evaluation: Evaluation, *, time: str | None = None, alpha: float = 0.05, tolerance: float = 0.01, reference: Any = None
-) -> Monitoring:
+    evaluation: Evaluation | ForecastEvaluation, *, time: str | None = None, alpha: float = 0.05, tolerance: float = 0.01,
+    reference: Any = None,
+) -> Monitoring:  # fmt: skip
     """Watch the calibration over time of all rows and of each slice, from the sums of an evaluation.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : Evaluation or ForecastEvaluation
         As ``calibrant.evaluate(..., by=[...], time=...)`` gives it.
     time : str, optional
         The name in ``evaluation.by`` that orders the batches; default the last, where ``time=`` puts it.
     alpha : float, default 0.05
         Probability that a calibrated stream ever raises the alarm: for all rows, and once more for any of the slices.
     tolerance : float, default 0.01
-        Gaps between accuracy and confidence up to this count as calibrated.
-    reference : Evaluation, optional
+        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in the rates that
+        :class:`CalibrationMonitor` names.
+    reference : Evaluation or ForecastEvaluation, optional
         With the same bins: the claim is then its calibration rather than perfect calibration; that of the same slice, where it is sliced
         as ``evaluation`` is without time, else that of all its rows.
 
@@ -108,39 +120,53 @@ def monitor(
     >>> found.overall.alarm_, found.overall.advice().since
     (True, 10)
     """
-    if not isinstance(evaluation, Evaluation):
-        raise InputError(f"monitor takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
+    if not isinstance(evaluation, Evaluation | ForecastEvaluation):
+        raise InputError(f"monitor takes what calibrant.evaluate gives; got a {type(evaluation).__name__}.")
     named = evaluation.by[-1:] if time is None else [time]
     if len(named) != 1 or named[0] not in evaluation.by:
         raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {named[0] if named else None!r}.")
     at = evaluation.by.index(named[0])
     by = [name for name in evaluation.by if name != named[0]]
-    times, bins, _ = evaluation.state.by(lambda group: (group[at],))
-    unknown = sum(float(sums[:, 0].sum()) for (when,), sums in zip(times, bins, strict=True) if when is None or when != when)
-    if unknown:
-        raise InputError(f"{named[0]} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
-    options = {"alpha": alpha, "tolerance": tolerance, "target": evaluation.target}
-    overall = _watched([when for (when,) in times], bins, _claim(reference, evaluation, by, None), options)
+    times, sums = evaluation.calibration_sums(lambda slice_: (slice_[at],))
+    _require_known(named[0], times, sums)
+    options = _options(evaluation) | {"alpha": alpha, "tolerance": tolerance}
+    overall = _watched([when for (when,) in times], sums, _claim(reference, evaluation, by, None), options)
     if not by:
         return Monitoring(overall, {}, by, alpha)
-    parts, bins, _ = evaluation.state.by(lambda group: (*group[:at], *group[at + 1 : -1], group[at]))
+    parts, sums = evaluation.calibration_sums(lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at]))
     rows: dict = {}
     for i, part in enumerate(parts):
         rows.setdefault(part[:-1], []).append(i)
     options["alpha"] = alpha / len(rows)
     slices = {
-        name: _watched([parts[i][-1] for i in own], bins[own], _claim(reference, evaluation, by, name), options)
+        name: _watched([parts[i][-1] for i in own], sums[own], _claim(reference, evaluation, by, name), options)
         for name, own in rows.items()
     }
     return Monitoring(overall, slices, by, alpha)
 
 
-def _watched(times, bins, claim, options):
-    made = CalibrationMonitor(n_bins=bins.shape[1], **options)
+def _require_known(name, times, sums):
+    unknown = sum(float(_rows(each)) for (when,), each in zip(times, sums, strict=True) if when is None or when != when)
+    if unknown:
+        raise InputError(f"{name} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
+
+
+def _rows(sums):
+    return sums[:, 0].sum() if sums.shape[1] == 3 else sums.sum()
+
+
+def _options(evaluation):
+    if evaluation.target == "forecast":
+        return {"target": "forecast", "levels": evaluation.levels}
+    return {"target": evaluation.target, "n_bins": evaluation.state.settings["n_bins"]}
+
+
+def _watched(times, sums, claim, options):
+    made = CalibrationMonitor(**options)
     if claim is not None:
         made.fit_sums(claim)
-    for when, sums in zip(times, bins, strict=True):
-        made.update_sums(sums, time=when)
+    for when, each in zip(times, sums, strict=True):
+        made.update_sums(each, time=when)
     return made
 
 
@@ -148,13 +174,13 @@ def _claim(reference, evaluation, by, slice_):
     """Sums of the reference for one slice (None: all rows), or None without a reference."""
     if reference is None:
         return None
-    ours, theirs = ({k: v.state.settings[k] for k in ("n_bins", "grid")} for v in (evaluation, reference))
+    ours, theirs = ({k: v.state.settings.get(k) for k in ("n_bins", "grid", "levels")} for v in (evaluation, reference))
     if ours != theirs:
         raise InputError(f"reference must have the bins of the evaluation, {ours}; got {theirs}.")
     if slice_ is None or reference.by != by:
-        return reference.state.by(lambda group: ())[1][0]
-    parts, bins, _ = reference.state.by(lambda group: group[:-1])
-    return bins[parts.index(slice_)] if slice_ in parts else np.zeros(bins.shape[1:])
+        return reference.calibration_sums(lambda _: ())[1][0]
+    parts, sums = reference.calibration_sums(lambda slice_: slice_)
+    return sums[parts.index(slice_)] if slice_ in parts else np.zeros(sums.shape[1:])
 
 
 def _said(each, level):

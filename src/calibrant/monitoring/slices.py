@@ -10,9 +10,12 @@ from scipy import special, stats
 from calibrant._kernels.quotient import quotient
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
+from calibrant._support.text_table import MOST_SHOWN, text_table
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, named_by_target
+from calibrant.frames.forecast_evaluation import ForecastEvaluation
+from calibrant.monitoring.pit_claim import PitClaim
 
 __all__ = ["SliceTests", "worst_slices"]
 
@@ -20,9 +23,9 @@ __all__ = ["SliceTests", "worst_slices"]
 LEAST_VARIANCE = 3.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SliceTests:
-    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap.
+    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap; shown, a table of the first.
 
     Attributes
     ----------
@@ -32,7 +35,8 @@ class SliceTests:
     p_value, adjusted : (S,) of each slice alone, and with all slices taken into account.
     flagged : (S,) bool, adjusted <= alpha.
     alpha, method : as asked for.
-    target : "answer" or "event", of which confidence and accuracy are called mean_risk and event_rate in tables.
+    target : "answer", "event" or "forecast". In tables confidence and accuracy are called mean_risk and event_rate of an event, and of
+        forecasts level and coverage: those of the interval between the outermost levels that outcomes are counted by.
     """
 
     by: list[Any]
@@ -46,7 +50,7 @@ class SliceTests:
     flagged: np.ndarray
     alpha: float
     method: str
-    target: Literal["answer", "event"] = "answer"
+    target: Literal["answer", "event", "forecast"] = "answer"
 
     def columns(self) -> dict[str, Any]:
         """Column name -> values, one a slice."""
@@ -64,10 +68,20 @@ class SliceTests:
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows})
 
+    def __repr__(self) -> str:
+        columns = self.columns()
+        rows = [tuple(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
+        flagged = f"{int(self.flagged.sum()):,} of {len(self.slices):,} slices flagged ({self.method}, alpha {self.alpha:g})"
+        return "\n".join([flagged, *text_table([str(name) for name in columns], rows, MOST_SHOWN)])
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
 
 def worst_slices(
-    evaluation: Evaluation, *, by: str | Sequence[str] | None = None, alpha: float = 0.05, method: Literal["bh", "holm"] = "bh",
-    tolerance: float = 0.0,
+    evaluation: Evaluation | ForecastEvaluation, *, by: str | Sequence[str] | None = None, alpha: float = 0.05,
+    method: Literal["bh", "holm"] = "bh", tolerance: float = 0.0,
 ) -> SliceTests:  # fmt: skip
     r"""Test the calibration of every slice of an evaluation, and say which are off, with the number of slices taken into account.
 
@@ -75,11 +89,12 @@ def worst_slices(
         \qquad p = P\Big(\chi^2_{2m} \ge -2 \sum_b \log p_b\Big)
 
     over the m bins of a slice. Hits of rows with different scores have thinner tails than the binomial distribution B at their mean, one
-    row or more away from it (Hoeffding), so p is valid for any number of rows.
+    row or more away from it (Hoeffding), so p is valid for any number of rows. For forecasts the events are that the outcome is below
+    the quantile of each level, and p is the smallest of the levels' p-values times their number (Bonferroni).
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : Evaluation or ForecastEvaluation
         As :func:`calibrant.evaluate` gives it; its sums are enough.
     by : list of str, optional
         Some of the names in ``evaluation.by``, the rows being joined over the others; default all.
@@ -123,18 +138,22 @@ def worst_slices(
     >>> found.slices, found.flagged.tolist()
     ([('b',), ('a',)], [True, False])
     """
-    if not isinstance(evaluation, Evaluation):
-        raise InputError(f"worst_slices takes the evaluation of probabilities or scores; got a {type(evaluation).__name__}.")
+    if not isinstance(evaluation, Evaluation | ForecastEvaluation):
+        raise InputError(f"worst_slices takes what calibrant.evaluate gives; got a {type(evaluation).__name__}.")
     require_option("method", method, ("bh", "holm"))
     names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)
     unknown = [name for name in names if name not in evaluation.by]
     if unknown or not names:
         raise InputError(f"by must be some of {evaluation.by}; got {by!r}.")
     at = [evaluation.by.index(name) for name in names]
-    slices, bins, _ = evaluation.state.by(lambda group: tuple(group[j] for j in at))
-    p = np.array([_p_value(sums, tolerance) for sums in bins])
+    slices, sums = evaluation.calibration_sums(lambda slice_: tuple(slice_[j] for j in at))
+    if isinstance(evaluation, ForecastEvaluation):
+        p = np.array([_forecast_p_value(each, evaluation.levels, tolerance) for each in sums])
+        stated = PitClaim(evaluation.levels).stated(sums)
+    else:
+        p, stated = np.array([_p_value(each, tolerance) for each in sums]), sums.sum(axis=1)
     adjusted = _adjusted(p, method)
-    n, total, hits = bins.sum(axis=1).T
+    n, total, hits = stated.T
     confidence, accuracy = quotient(total, n), quotient(hits, n)
     order = np.lexsort([-np.abs(accuracy - confidence), p])
     n, confidence, accuracy, p, adjusted = (column[order] for column in (n, confidence, accuracy, p, adjusted))
@@ -154,6 +173,15 @@ def _p_value(sums, tolerance):
     below = _tail(n - hits, n, np.minimum(1.0 - score + tolerance, 1.0))
     p = np.clip(2.0 * np.minimum(above, below), np.finfo(np.float64).tiny, 1.0)
     return float(stats.chi2.sf(-2.0 * np.log(p).sum(), 2 * len(p)))
+
+
+def _forecast_p_value(counts, levels, tolerance):
+    """For one slice's (C, C) counts, over levels by Bonferroni: rows surely below a level are too many, or those that may be too few."""
+    n = np.full(len(levels), counts.sum())
+    surely, maybe = (np.cumsum(counts.sum(axis=axis))[:-1] for axis in (0, 1))
+    above = _tail(surely, n, np.minimum(levels + tolerance, 1.0))
+    below = _tail(n - maybe, n, np.minimum(1.0 - levels + tolerance, 1.0))
+    return float(np.clip(2.0 * len(levels) * np.minimum(above, below).min(), np.finfo(np.float64).tiny, 1.0))
 
 
 def _tail(hits, n, rate):

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.predictions.values import check_values, sound
 from calibrant.rows import take_rows
 
@@ -38,7 +39,7 @@ class Given:
     X, reference
         Features of the rows, and (X_train, y_train) with labels as positions in ``classes``, or None.
     resolution : float
-        Machine epsilon of the dtype the values came in.
+        Machine epsilon of the dtype the values came in, at least that of float32.
     checked : bool
         False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
     memory : dict or None
@@ -50,6 +51,8 @@ class Given:
         Which rows hang together: intervals and tests then count clusters, not rows.
     groups : (n,) labels, or a frame of n rows, or None
         The groups that rows are of, as given, for calibrators that set each group right.
+    least : float or None
+        Logarithms are taken of probabilities raised to at least this, which a fit learns; None: to the smallest positive number.
     """
 
     values: np.ndarray
@@ -59,13 +62,14 @@ class Given:
     weight: np.ndarray | None = None
     X: Any = None
     reference: Any = None
-    resolution: float = 2.0**-52
+    resolution: float = FLOAT32_EPSILON
     kept: np.ndarray | None = field(default=None, repr=False)
     checked: bool = field(default=True, repr=False)
     own: np.ndarray | None = field(default=None, repr=False)
     memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
+    least: float | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)

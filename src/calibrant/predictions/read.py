@@ -69,7 +69,9 @@ def read(
         raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
     names, values = column_names(P), to_array(P, "P")
     epsilon = resolution(P, values)
-    values = values.astype(np.float64) if values.dtype == np.float16 else values
+    if values.dtype == np.float16 or (check_values and (y is None or values.size < _softmax.SINGLE_ENTRIES)):
+        # Many labelled float32 numbers stay as they are: fits on them round more finely than they are known.
+        values = values.astype(np.float64, copy=False)
     values, one_column = _two_columns(values, inputs)
     if names is not None and classes is not None and not one_column:
         values = _reorder(values, names, classes)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
+from calibrant._kernels.fixed_order import sum_in_sequence
 from calibrant._kernels.temperature import inverse_temperature, is_separable, tilted_losses, tilted_root, tilts
+from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.given import Given
 
@@ -19,6 +21,8 @@ __all__ = ["Predictions"]
 FEW_CLASSES = 32
 #: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
 WIDEST_TILT = 0.02
+#: What is derived of the values and not of their logarithms.
+KEPT = ("probabilities", "row_sums", "by_class", "predicted", "confidence", "weights", "correct", "one_hot", "ranks", "smallest")
 #: Targets that are questions, not classes; the last is the old name of the first.
 QUESTIONS = ("answer", "event", "top")
 
@@ -41,12 +45,31 @@ class Predictions(Given):
 
     @cached_property
     def log_probabilities(self) -> np.ndarray:
-        """(n, K) float64, finite; see :func:`calibrant._kernels.softmax.log_probabilities` for exact zeros."""
+        """(n, K) float64, finite: entries below ``least`` count as that, so that a 0 never ranks above a small positive number."""
         if self.kind == "logit":
             return _softmax.log_softmax(self.values)
         if self.memory is not None and _softmax.working_dtype(self.values) == np.float32:
-            return _softmax.log_probabilities(self.values / self.row_sums[:, None].astype(np.float32))
-        return _softmax.log_probabilities(self.probabilities)
+            return _softmax.log_probabilities(np.maximum(self.values / self.row_sums[:, None].astype(np.float32), self._floor))
+        return _softmax.log_probabilities(np.maximum(self.probabilities, self._floor))
+
+    @property
+    def _floor(self):
+        return np.finfo(np.float64).tiny if self.least is None else self.least
+
+    @cached_property
+    def smallest(self) -> float:
+        """The smallest positive probability of these rows, 1e-12 at most: what a fit reads an exact 0 as."""
+        if self.kind == "logit":
+            return _softmax.ZERO_FLOOR
+        return float(self.probabilities.min(initial=_softmax.ZERO_FLOOR, where=self.probabilities > 0.0))
+
+    def above(self, least: float) -> "Predictions":
+        """The same rows, the logarithms of whose probabilities are of at least ``least``."""
+        if self.kind == "logit" or self.least == least:
+            return self
+        out = replace(self, least=least)
+        out.__dict__.update({name: self.__dict__[name] for name in KEPT if name in self.__dict__})
+        return out
 
     @property
     def logits(self) -> np.ndarray:
@@ -93,7 +116,7 @@ class Predictions(Given):
     @cached_property
     def row_sums(self) -> np.ndarray:
         """(n,) float64 sums of the values as given (of probabilities: 1 to the rounding of their dtype)."""
-        return self._in_blocks(lambda block: block.by_class.sum(axis=0))
+        return self._in_blocks(lambda block: sum_in_sequence(block.by_class))
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -125,7 +148,7 @@ class Predictions(Given):
         others, rows = self.by_class.copy(), np.arange(len(self))
         own = others[self.labels, rows]
         others[self.labels, rows] = 0.0
-        return own, others.sum(axis=0)
+        return own, sum_in_sequence(others)
 
     @cached_property
     def correct(self) -> np.ndarray:
@@ -212,7 +235,9 @@ class Predictions(Given):
     def recalibrated(self, result: ArrayLike, output: str = "probability") -> "Predictions":
         """The same rows with calibrated probabilities, (n, K); where the ``output`` is "confidence" they keep the model's own label."""
         own = self.predicted if output == "confidence" else None
-        return replace(self, values=np.asarray(result, dtype=np.float64), kind="probability", resolution=2.0**-52, own=own)
+        return replace(
+            self, values=np.asarray(result, dtype=np.float64), kind="probability", resolution=FLOAT32_EPSILON, own=own, least=None
+        )
 
     def agrees_with(self, other: "Predictions") -> bool:
         """Whether both say the same of all rows, up to rounding."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.newton import cholesky_solver
-from calibrant._kernels.softmax import softmax
+from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import solve
 from calibrant._support.status import warn_unless_converged
@@ -93,7 +93,7 @@ class EnsembleTemperature(Calibrator):
         w1, w2, w3 = self.weights_
         out = w1 * softmax(record.logits * (1.0 / self.temperature_)) + w2 * record.probabilities
         out += w3 / record.n_classes
-        return out / out.sum(axis=1, keepdims=True)
+        return normalise_rows(out)
 
     def _expression(self, record):
         w1, w2, w3 = self.weights_

@@ -90,8 +90,9 @@ class GaussianProcessCalibration(Calibrator):
     -----
     Use it with a few hundred to a few thousand rows, when one temperature bends too little: it learns any smooth shape and falls
     back to the identity where there are no data. It treats all classes alike; where classes err differently use structured matrix
-    scaling. Without ``monotone`` the predicted class may change. An exact 0 has the prior mean log 1e-12. The full covariance knows
-    that softmax does not see the function's level, mostly has the lower log loss, and takes one to five times as long to fit.
+    scaling. Without ``monotone`` the predicted class may change. An exact 0 counts as the least probability of the
+    fit. The full covariance knows that softmax does not see the function's level, mostly has the
+    lower log loss, and takes one to five times as long to fit.
 
     References
     ----------
@@ -136,6 +137,7 @@ class GaussianProcessCalibration(Calibrator):
             keeps_argmax=self.monotone,
             random=self.expectation == "monte_carlo" and not self.monotone,
             label="Gaussian-process calibration" + (", monotone" if self.monotone else ""),
+            row_tolerance=1e-9,
             exceptions={"logit_route": "the kernel measures distance on the input's own scale, so the two routes are two priors"},
         )
 

@@ -10,6 +10,7 @@ from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
 from calibrant._kernels.softmax import normalise_rows, softmax
 from calibrant._kernels.temperature import inverse_temperature
+from calibrant._kernels.ties import flat_knots
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import join
 from calibrant.contracts.tags import Tags
@@ -84,7 +85,7 @@ class IsotonicOneVsRest(Calibrator):
         for k in range(record.n_classes):
             unique, mass, mean = pool_ties(Z[:, k], (record.labels == k).astype(np.float64), record.weights)
             first, last, value, block_mass = pooled_blocks(mean, mass)
-            self.score_.append(np.column_stack([unique[first], unique[last]]).ravel())
+            self.score_.append(flat_knots(unique[first], unique[last]))
             self.value_.append(np.repeat(smooth_ends(value, block_mass), 2))
 
     def _tempered(self, ordered, place):

@@ -4,8 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.interpolation import between_knots
 from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
+from calibrant._kernels.ties import flat_knots
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import ABOVE_ONE
 from calibrant.contracts.tags import Tags
@@ -65,14 +67,14 @@ class IsotonicPreserving(Calibrator):
         weight = np.repeat(record.weights, record.n_classes)
         unique, mass, mean = pool_ties(record.probabilities.ravel(), record.one_hot.ravel(), weight)
         first, last, value, block_mass = pooled_blocks(mean, mass)
-        self.score_: np.ndarray = np.column_stack([unique[first], unique[last]]).ravel()
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
         self.value_: np.ndarray = np.repeat(smooth_ends(value, block_mass), 2)
 
     def _predict_proba(self, record):
         P = record.probabilities
         out = between_knots(P, self.score_, self.value_)
         out += TIE_BREAK * P
-        out /= out.sum(axis=1, keepdims=True)
+        out /= sum_rows(out)[:, None]
         # Entries nearer to each other than rounding resolves may tie: the model's own label stays on top.
         rows = np.flatnonzero(out.argmax(axis=1) != record.predicted)
         out[rows, record.predicted[rows]] = np.nextafter(out[rows].max(axis=1), 2.0)

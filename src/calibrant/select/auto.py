@@ -175,6 +175,11 @@ class AutoCalibrator(Circumstances):
             out += share * member.predict_record(record)
         return self._at_use(out)
 
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, as its members that use groups read them."""
+        require_fitted(self, "members_")
+        return next((found for member in self.members_ if (found := member.unseen_rows(groups))), {})
+
     def group_levels(self) -> GroupLevels | None:
         """The levels of each column of groups that its expression takes positions of; None where no member has any."""
         require_fitted(self, "members_")

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from calibrant import arrays
+from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.softmax import log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
@@ -127,8 +128,9 @@ class LabelShift(Saved, BaseEstimator):
 
     def _estimated(self, record, use):
         if self.frequencies == "em":
-            beta, bias = _fit_bias_temperature(record.logits, record.labels, record.weights)
-            own, other = (softmax(beta * r.logits + bias) for r in (record, use))
+            given, target = (r.above(record.smallest) for r in (record, use))
+            beta, bias = _fit_bias_temperature(given.logits, record.labels, record.weights)
+            own, other = (softmax(beta * r.logits + bias) for r in (given, target))
             p = record.weights @ own / record.weights.sum()
             weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
             if self.status_ != "converged":
@@ -175,7 +177,7 @@ class LabelShift(Saved, BaseEstimator):
         """Whole vectors calibrated at frequencies p, as they are at q: P_k q_k / p_k, renormalised, (n, K)."""
         require_fitted(self, "weights_")
         adapted = read(P, inputs=self.inputs, classes=self.classes_).probabilities * self.weights_
-        total = adapted.sum(axis=1, keepdims=True)
+        total = sum_rows(adapted)[:, None]
         # A row whose classes all have weight 0 says nothing at these frequencies.
         return np.where(total > 0.0, adapted / np.where(total > 0.0, total, 1.0), self.frequencies_)
 

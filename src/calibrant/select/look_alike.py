@@ -43,15 +43,18 @@ def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
     return found / max(looks, 1), chance / max(looks, 1), looks
 
 
-def caution_look_alike(record: Predictions) -> None:
-    """Warn where rows that follow each other, of one class, are each other's most alike far more often than by chance."""
+def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
+    """Warn where rows that follow each other, of one class, are each other's most alike far more often than by chance.
+
+    ``misled`` names what takes the rows for independent.
+    """
     if record.labels is None:
         return
     blocks, seen = 1 + np.count_nonzero(np.diff(record.labels)), len(np.unique(record.labels))
     if blocks == seen >= MANY_CLASSES and 2 * seen <= len(record) <= SHORT_BLOCK * seen:
         warn(
             f"each of {seen} classes comes in one block of about {len(record) / seen:.0f} rows: if a block is of one thing, its rows "
-            "mislead the choice; pass cluster=, the thing that each row is of.",
+            f"mislead {misled}; pass cluster=, the thing that each row is of.",
             CalibrationWarning,
         )
         return
@@ -59,6 +62,6 @@ def caution_look_alike(record: Predictions) -> None:
     if looks and found > TIMES * chance and (found - chance) * looks > ERRORS * (max(chance, 1.0 / looks) * looks) ** 0.5:
         warn(
             f"{100.0 * found:.0f} % of the rows are most like the next row of their class ({100.0 * chance:.0f} % by chance): rows that "
-            "are looks at one thing mislead the choice; pass cluster=, the thing that each row is of.",
+            f"are looks at one thing mislead {misled}; pass cluster=, the thing that each row is of.",
             CalibrationWarning,
         )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_count
+from calibrant._support.text_table import text_table
 from calibrant.arrays import plain_array
 from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_any_calibrator, require_metric
@@ -25,9 +26,12 @@ __all__ = ["RollingEvaluation", "rolling_evaluation"]
 METRICS: dict[str, Metric] = {"classification": log_loss, "regression": continuous_ranked_probability_score}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RollingEvaluation(Record):
-    """One row a step: rows fitted on and judged (sums of weights), the metric before and after calibration, the latter's interval."""
+    """One row a step: rows fitted on and judged (sums of weights), the metric before and after calibration, the latter's interval.
+
+    Shown, it is a table.
+    """
 
     n_fit: np.ndarray
     n: np.ndarray
@@ -35,6 +39,13 @@ class RollingEvaluation(Record):
     after: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    def __repr__(self) -> str:
+        rows = [
+            (f"{n_fit:,.0f}", f"{n:,.0f}", f"{before:.4g}", f"{after:.4g}", f"[{low:.4g}, {high:.4g}]")
+            for n_fit, n, before, after, low, high in zip(*(self.to_dict().values()), strict=True)
+        ]
+        return "\n".join(text_table(("rows fitted", "rows judged", "before", "after", "interval"), rows))
 
 
 def rolling_evaluation(

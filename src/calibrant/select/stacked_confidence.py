@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
 from calibrant._kernels.monotone_additive import fit_monotone_additive
 from calibrant._support.options import require_count
@@ -251,7 +252,7 @@ class StackedConfidence(Calibrator):
         if record.X is not None and not self.tags.uses_features:
             raise InputError("X was not given to the fit of this StackedConfidence; leave it out, or fit with X= and reference=.")
         columns = [curve.columns(x) for curve, x in zip(self.curves_, self._scores(record), strict=True)]
-        return sigmoid(np.column_stack(columns) @ self.slopes_ + self.level_ + self.class_levels_[record.predicted])
+        return sigmoid(multiply_rows(np.column_stack(columns), self.slopes_) + self.level_ + self.class_levels_[record.predicted])
 
     def explain(self) -> str:
         """One sentence: the data, the log loss out of fold, and that of the best signal alone."""

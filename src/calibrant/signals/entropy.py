@@ -5,6 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr
 
+from calibrant._kernels.fixed_order import sum_rows
+from calibrant._kernels.ties import settled
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 
@@ -48,8 +50,9 @@ class Entropy(Signal):
 
     def _score(self, record):
         P = record.probabilities
-        return np.clip(1.0 - entr(P).sum(axis=1) / np.log(P.shape[1]), 0.0, 1.0)
+        return settled(np.clip(1.0 - sum_rows(entr(P)) / np.log(P.shape[1]), 0.0, 1.0))
 
     def _expression(self, record):
         P = record.probabilities
-        return (1.0 + (P * P.clip(np.finfo(np.float64).tiny, 1.0).log()).sum() / np.log(record.n_classes)).clip(0.0, 1.0)
+        share = (P * P.clip(np.finfo(np.float64).tiny, 1.0).log()).sum() / np.log(record.n_classes)
+        return (1.0 + share).clip(0.0, 1.0).settled()

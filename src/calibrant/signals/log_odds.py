@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant._kernels.ties import settled
 from calibrant._kernels.top_label import log_rest, other_logits
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
@@ -29,7 +30,8 @@ class LogOdds(Signal):
     -----
     It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances between scores (:class:`KernelDensity`,
     equal-width bins) when most top probabilities are close to 1, as those of ensembles and of large networks are: there 0.999 and
-    0.999999 differ by a factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as 1e-12.
+    0.999999 differ by a factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as the smallest
+    positive number, in a fitted calibrator as the smallest probability of the fit (1e-12 at most).
 
     Examples
     --------
@@ -48,8 +50,8 @@ class LogOdds(Signal):
         for block in record.blocks():
             others = other_logits(np.asarray(block.logits, dtype=np.float64), block.predicted)
             out.append(-log_rest(others, np.ones(len(others)))[0])
-        return np.concatenate(out)
+        return settled(np.concatenate(out))
 
     def _expression(self, record):
         z = record.logits
-        return 0.0 - record.is_predicted.where(0.0, (z - z.max()).exp()).sum().log()
+        return (0.0 - record.is_predicted.where(0.0, (z - z.max()).exp()).sum().log()).settled()

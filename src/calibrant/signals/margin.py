@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.ties import settled
 from calibrant.contracts.expression import LOWEST
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
@@ -65,9 +66,9 @@ class Margin(Signal):
         self._option("scale", "probability", "logit")
         values = record.probabilities if self.scale == "probability" else record.logits
         first_two = np.partition(values, values.shape[1] - 2, axis=1)[:, -2:].astype(np.float64)
-        return first_two[:, 1] - first_two[:, 0]
+        return settled(first_two[:, 1] - first_two[:, 0])
 
     def _expression(self, record):
         values = record.probabilities if self.scale == "probability" else record.logits
         first = values.argmax().gather(np.eye(record.n_classes))
-        return values.max() - first.where(LOWEST, values).max()
+        return (values.max() - first.where(LOWEST, values).max()).settled()

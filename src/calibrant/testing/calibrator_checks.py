@@ -19,6 +19,10 @@ from calibrant.testing.runs import answer, fit, fitted, given, ordinary, predict
 
 __all__ = ["calibrator_checks", "check_calibrator"]
 
+#: Risks at which a method shows that it keeps their order, and those at which it must then keep it too.
+MIDDLE = np.concatenate([np.geomspace(1e-8, 0.4, 40), 1.0 - np.geomspace(0.4, 1e-8, 40)])
+NEAR_ZERO = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-9])
+
 
 def check_calibrator(calibrator: Calibrator | RegressionCalibrator) -> None:
     """Run every check of the contract that applies to ``calibrator``; AssertionError names the one that fails.
@@ -41,7 +45,14 @@ def calibrator_checks(calibrator: Calibrator | RegressionCalibrator) -> Iterator
 
 def _of_classes(calibrator):
     tags = calibrator.tags
-    yield from (check_one_column_is_two, check_named_classes, check_confidence_is_consistent, check_logit_route, check_expression)
+    yield from (
+        check_one_column_is_two,
+        check_order_at_zero,
+        check_named_classes,
+        check_confidence_is_consistent,
+        check_logit_route,
+        check_expression,
+    )
     yield from edge.EDGE_CHECKS
     yield from extreme_checks("calibrator", "logits", "probabilities", "weights")
     if tags.keeps_argmax:
@@ -60,6 +71,27 @@ def check_one_column_is_two(calibrator: Any) -> None:
     two = held | {name: np.column_stack([np.zeros_like(a) if logit else 1.0 - a, a]) for name, a in one.items()}
     one = held | one
     show_near(answer(fit(calibrator, one), one), answer(fit(calibrator, two), two), "one column against two", 1e-12)
+
+
+def check_order_at_zero(calibrator: Any) -> None:
+    """Where the risk rises with the risk predicted, it does so down to an exact 0 and up to an exact 1."""
+    part = clone(calibrator).set_params(inputs="probability")
+    data = ordinary(part)[0]
+    some_zeros = data.P.copy()
+    some_zeros[some_zeros[:, 1] < 1e-3] = [1.0, 0.0]
+    for name, P in (("ordinary", data.P), ("with exact zeros", some_zeros)):
+        fresh = fitted(part, data.with_probabilities(P, data.P_test))
+        middle, low = (_risks_of(fresh, data, scores) for scores in (MIDDLE, NEAR_ZERO))
+        if not (np.diff(middle) >= 0.0).all():
+            return
+        high = _risks_of(fresh, data, 1.0 - NEAR_ZERO[::-1])
+        assert (np.diff(low) >= -1e-9 * low[1:]).all(), f"risks at {NEAR_ZERO.tolist()} become {low.tolist()}, {name}"
+        assert (np.diff(high) >= -1e-9 * high[1:]).all(), f"risks near 1 become {high.tolist()}, {name}"
+
+
+def _risks_of(fresh, data, risk):
+    held = given(fresh, data.only(np.zeros(len(risk), dtype=np.intp)))
+    return answer(fresh, held | {"P_test": np.column_stack([1.0 - risk, risk])}, "predict_proba")[:, 1]
 
 
 def check_named_classes(calibrator: Any) -> None:

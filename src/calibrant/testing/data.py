@@ -14,10 +14,10 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 
-__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "joint_rows", "problems", "score_problem"]
+__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "joint_rows", "problem", "problems", "score_problem"]
 
 #: Rows to fit, by the number of classes.
-ROWS = {2: 120, 3: 120, 10: 200}
+ROWS = {2: 120, 3: 120, 10: 200, 20: 200}
 
 
 @dataclass(frozen=True)

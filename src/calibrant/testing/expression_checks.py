@@ -1,5 +1,6 @@
 """What a part says of itself as an expression is what it predicts, on ordinary rows, on ties, on its own knots, on exact 0 and 1."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 
 from calibrant.contracts.compiled import Compiled
+from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.symbolic import symbolic
 from calibrant.errors import InputError
 from calibrant.testing.check import seeded, show_near
@@ -17,6 +19,8 @@ __all__ = ["check_expression", "check_forecast_expression", "check_map_expressio
 
 #: How near the two must be, where no steep line between knots enlarges the rounding.
 EXACT = 1e-12
+#: Primitives that no two languages, nor two lengths of a row, round alike.
+ROUNDED_OTHERWISE = ("exp", "log", "sigmoid", "softmax", "log_softmax", "log_probabilities", "matrix")
 
 
 def check_expression(calibrator: Any) -> None:
@@ -29,12 +33,31 @@ def check_expression(calibrator: Any) -> None:
         except InputError:
             return
         levels, edges = fresh.group_levels(), _edges(data.n_classes, calibrator.inputs)
-        for P, of in ((held["P_test"], "groups_test"), (held["P"], "groups"), (edges, "groups")):
+        tied = [(one_ulp_off(held["P"], calibrator.inputs, end), "groups") for end in (-np.inf, np.inf)]
+        for P, of in ((held["P_test"], "groups_test"), (held["P"], "groups"), (edges, "groups"), *tied):
             beside = {"groups_test": held[of][: len(P)]} if of in held else {}
             rows = P if levels is None else np.hstack([P, levels.codes(beside["groups_test"])])
             expected = answer(fresh, {"P_test": P, **beside})
             show_near(run(rows), expected, f"expression on {data.name}", EXACT)
+            show_near(Compiled(shaken(fresh.expression()))(rows), expected, f"expression rounded otherwise on {data.name}", EXACT)
             show_near(np.vstack([run(row[None]) for row in rows[-20:]]), expected[-20:], f"expression of single rows on {data.name}", EXACT)
+
+
+def one_ulp_off(P: np.ndarray, inputs: str, end: float) -> np.ndarray:
+    """The numbers next to those given, towards ``end``; probabilities stay in [0, 1]."""
+    near = np.nextafter(P, end)
+    return np.clip(near, 0.0, 1.0) if inputs == "probability" else near
+
+
+def shaken(expression: Expression) -> Expression:
+    """The same expression, with what languages round in their own way moved by a unit of its last place, up or down by turns."""
+    made: dict[int, Expression] = {}
+    for j, node in enumerate(expression.nodes()):
+        moved = replace(node, of=tuple(made[id(x)] for x in node.of))
+        if node.op in ROUNDED_OTHERWISE:
+            moved = moved * (1.0 + np.finfo(np.float64).eps * (-1.0) ** (j + np.arange(node.width)))
+        made[id(node)] = moved
+    return made[id(expression)]
 
 
 def _show_logit_formula(fresh, P, data):
@@ -76,6 +99,8 @@ def check_map_expression(map: Any) -> None:
         ends = [] if map.tags.domain == "real" else [0.0, 1.0, *np.arange(1, 15) / 15.0]
         score = np.concatenate([data.score, data.test, ends])
         show_near(run(score[:, None])[:, 0], fresh.predict(score), "expression", EXACT)
+        near = Compiled(shaken(fresh.express(source(1) * (1.0 + np.finfo(np.float64).eps))))
+        show_near(near(data.score[:, None])[:, 0], fresh.predict(data.score), "expression of the fit's scores rounded otherwise", EXACT)
 
 
 def check_signal_expression(signal: Any) -> None:

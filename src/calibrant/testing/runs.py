@@ -1,7 +1,7 @@
 """How each kind of part that is fitted is given a made problem and asked: what the laws that all of them keep are stated over."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,23 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.signal import Signal
 from calibrant.testing.check import TOLERANCE, seeded, show_near
-from calibrant.testing.data import as_arguments, forecast_problems, problems, score_problem
+from calibrant.testing.data import Problem, as_arguments, forecast_problems, problem, problems, score_problem
 
-__all__ = ["answer", "fit", "fitted", "given", "groups_beside", "handling", "near", "numbers_of", "ordinary", "predicted", "refit", "valid"]
+__all__ = [
+    "answer",
+    "fit",
+    "fitted",
+    "given",
+    "groups_beside",
+    "handling",
+    "many_rows",
+    "near",
+    "numbers_of",
+    "ordinary",
+    "predicted",
+    "refit",
+    "valid",
+]
 
 #: Arguments of fit that are given by place.
 DATA = ("P", "score", "forecast", "y", "correct")
@@ -35,7 +49,6 @@ class Handling:
     given : function of the part and a problem: arguments by name, those to answer on by names that end in "_test"
     valid : function of the fitted part, its answer and a problem: AssertionError unless the answer holds together
     narrow : float dtype -> how near its answer must be to that of the same numbers in float64
-    alone : how near the answer to a row alone must be to that among others
     relative : whether answers are compared relative to their size
     """
 
@@ -45,7 +58,6 @@ class Handling:
     given: Callable[[Any, Any], dict[str, Any]]
     valid: Callable[[Any, np.ndarray, Any], None]
     narrow: dict[type, float]
-    alone: float = 1e-9
     relative: bool = False
 
 
@@ -132,14 +144,14 @@ def numbers_of(forecast: Any, y: ArrayLike) -> np.ndarray:
 HANDLINGS: dict[type, Handling] = {
     Calibrator: Handling(
         "calibrator", ("predict_proba", "predict_confidence", "predict"), lambda part: problems(binary_only=part.tags.binary_only),
-        _of_classes, _valid_probabilities, {np.float32: 1e-4, np.float16: 1e-4},
+        _of_classes, _valid_probabilities, {np.float32: 0.0, np.float16: 1e-4},
     ),
     Map: Handling(
         "map", ("predict",), lambda part: [score_problem(part.tags.domain)],
         lambda part, data: {"score": data.score, "correct": data.correct, "score_test": data.test},
-        _valid_outcomes, {np.float32: 1e-9, np.float16: 1e-9}, alone=1e-12,
+        _valid_outcomes, {np.float32: 0.0, np.float16: 0.0},
     ),
-    Signal: Handling("signal", ("score",), lambda part: problems(), _of_features, _valid_scores, {np.float32: 1e-3}),
+    Signal: Handling("signal", ("score",), lambda part: problems(), _of_features, _valid_scores, {np.float32: 0.0}),
     RegressionCalibrator: Handling(
         "regression calibrator", ("predict",), lambda part: forecast_problems(), _of_forecasts, _valid_forecast, {np.float32: 0.0},
         relative=True,
@@ -155,6 +167,15 @@ def handling(part: Any) -> Handling:
 def ordinary(part: Any) -> list[Any]:
     """The made problems that this part accepts."""
     return handling(part).ordinary(part)
+
+
+def many_rows(part: Any) -> list[Any]:
+    """Return made problems with rows enough for every way of working: of classes two, and twenty with as many rows to predict as to fit."""
+    found = ordinary(part)
+    if not isinstance(found[0], Problem) or len(found) == 1:
+        return found
+    twenty = problem(20)
+    return [found[0], replace(twenty, name="20 classes, 200 rows", logits_test=twenty.logits, X_test=twenty.X)]
 
 
 def given(part: Any, data: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from calibrant._kernels.softmax import softmax
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import InputError
+from calibrant.testing.arrangements import LAYOUTS
 from calibrant.testing.check import Check, bind, refuses_unfitted, run_all, same_bits, saved_copies
 from calibrant.testing.guarantee_checks import check_guarantee
 
@@ -112,12 +113,12 @@ def check_p_values(sets: Any) -> None:
     fitted = _fitted(sets)
     P, _, groups = drawn(NEW, 1)
     given = _given(sets, groups)
-    p, found = fitted.p_values(P, smoothed=False, **given), fitted.predict_set(P, **given)
+    p, found = fitted.p_values(P, **given), fitted.predict_set(P, **given)
     above = p > 1.0 - fitted.level + 1e-9
     if sets.never_empty:
         above[~above.any(axis=1)] = found[~above.any(axis=1)]
     assert (found == above).all(), "sets and p-values disagree"
-    assert (fitted.p_values(P, **given) <= p + 1e-12).all(), "a smoothed p-value is larger"
+    assert (fitted.p_values(P, smoothed=True, **given) <= p + 1e-12).all(), "a smoothed p-value is larger"
 
 
 def check_repetition(sets: Any) -> None:
@@ -159,9 +160,11 @@ def check_column_order(sets: Any) -> None:
 
 
 def check_alone(sets: Any) -> None:
-    """The set of a row does not depend on the rows beside it, nor on when it is asked for."""
+    """The set of a row does not depend on the rows beside it, on when it is asked for, nor on the memory order."""
     fitted = _fitted(sets)
     new, _, others = drawn(50, 1)
+    for name, layout in LAYOUTS.items():
+        same_bits(fitted.predict_set(layout(new), **_given(sets, others)), fitted.predict_set(new, **_given(sets, others)), name)
     alone = [fitted.predict_set(new[[i]], **_given(sets, others, [i])) for i in range(50)]
     same_bits(np.concatenate(alone), fitted.predict_set(new, **_given(sets, others)), "rows alone")
 

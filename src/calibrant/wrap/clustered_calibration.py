@@ -13,8 +13,8 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
+from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs
-from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.pooled_offsets import CellCodes, PooledOffsets
 
@@ -35,7 +35,8 @@ class ClusteredCalibration(Calibrator):
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base, fitted on all rows first. Default :class:`TemperatureScaling`.
+        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the whole, so that an error of
+        all rows is not taken for a difference between regions.
     depth : int from 1 to 12, default 5
         How often regions are halved.
     inputs : {"probability", "logit"}
@@ -91,7 +92,7 @@ class ClusteredCalibration(Calibrator):
         self.scale_: np.ndarray = np.where(spread > 0.0, spread, 1.0)
         points = self._points(X)
         self.nodes_: np.ndarray = grow_regions(points, weight, int(self.depth), LEAST_WEIGHT)
-        self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=TemperatureScaling), record.without_features())
+        self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=LikelihoodPool), record.without_features())
         paths = region_paths(self.nodes_, points)
         # A depth at which no region was halved has no family.
         self.n_depths_: int = int((paths >= 0).any(axis=0).sum())

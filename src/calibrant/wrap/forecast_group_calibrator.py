@@ -16,7 +16,7 @@ from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator, try_forecasts
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.wrap.pooled_offsets import LEAST_ERRORS, mean_gain, place_of
 
 __all__ = ["ForecastGroupCalibrator"]
@@ -43,7 +43,9 @@ class ForecastGroupCalibrator(RegressionCalibrator):
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
-        The base, fitted on all rows first. Default :class:`StdScaling`.
+        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which sets bias and spread of all rows
+        right: what is wrong everywhere is then not taken for a difference between groups. It leaves the shape alone, as groups that
+        differ in spread look like heavy tails on the whole.
     depth : int >= 1, default 2
         Most columns that are crossed; the crossing of all columns is always tried as well.
     n_bins : int >= 2, default 10
@@ -117,7 +119,7 @@ class ForecastGroupCalibrator(RegressionCalibrator):
         return super().fit_record(record)
 
     def _fit_output(self, record):
-        template = StdScaling() if self.calibrator is None else self.calibrator
+        template = DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
         base = clone(template).fit_record(replace(record, groups=None))
         self.levels_.warn_of_outcome(record.groups, record.y)
         score = np.clip(base.predict_record(replace(record, groups=None)).score_at(record.y), -FARTHEST, FARTHEST)[:, None]
@@ -166,6 +168,11 @@ class ForecastGroupCalibrator(RegressionCalibrator):
             log_factor += np.append(family["log_factor"], 0.0)[at]
         return forecast.rescored(shift, np.exp(np.clip(log_factor, -LARGEST, LARGEST)))
 
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        require_fitted(self, "levels_")
+        return self.levels_.unseen_rows(groups)
+
     def explain(self) -> str:
         """How far groups' bias and spread differ by family, and what moving them gains; a line for each output."""
         require_fitted(self, "families_")
@@ -176,13 +183,13 @@ class ForecastGroupCalibrator(RegressionCalibrator):
     def _said(self, families, gain, error):
         said = f"{gain:.4g} of log score a row (s.e. {error:.2g}, each row left out)"
         if not families:
-            return f"Groups are left as the whole is calibrated: moving them would gain {said}."
+            return f"No evidence that groups differ, so every row gets the forecast of the base: moving groups would gain {said}."
         names = (" x ".join(self.levels_.names[j] for j in columns) for columns in self.crossings_)
         parts = (
             f"{name}: {len(one['codes'])} cells differ by {one['shift_std']:.2f} std in bias, {one['log_factor_std']:.2f} in log spread"
             for name, one in zip(names, families, strict=True)
         )
-        return f"Groups are moved apart: it gains {said}. {'; '.join(parts)}."
+        return f"Groups differ: moving them apart gains {said}, beyond the base. {'; '.join(parts)}."
 
 
 def _gains(score, shift, spread):

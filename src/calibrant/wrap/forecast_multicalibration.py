@@ -17,7 +17,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered
-from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
 
 __all__ = ["ForecastMulticalibration"]
@@ -40,7 +40,9 @@ class ForecastMulticalibration(RegressionCalibrator):
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
-        The base, fitted on all rows first. Default :class:`StdScaling`.
+        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which sets bias and spread of all rows
+        right: what is wrong everywhere is then not taken for a difference between groups. It leaves the shape alone, as groups that
+        differ in spread look like heavy tails on the whole.
     depth : int from 1 to 8, default 4
         Questions of a tree.
     learning_rate : float, default 0.15
@@ -160,7 +162,7 @@ class ForecastMulticalibration(RegressionCalibrator):
             require_regression_calibrator(self.calibrator)
 
     def _fit_output(self, record):
-        template = StdScaling() if self.calibrator is None else self.calibrator
+        template = DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
         numbers, tables = _numbers(record), _tables(record)
         columns = ColumnCodes(numbers, ["mean", "std"], tables, record.weights)
         if record.groups is not None:
@@ -182,6 +184,12 @@ class ForecastMulticalibration(RegressionCalibrator):
             return forecast
         shift, log_factor = trees.added(codes, 2).T
         return forecast.rescored(shift, np.exp(log_factor))
+
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        require_fitted(self, "columns_")
+        levels = (self.columns_[0] if self.n_outputs_ else self.columns_).tables.get("groups")
+        return {} if levels is None else levels.unseen_rows(groups)
 
     def explain(self) -> str:
         """What the trees gain and by which columns, or that nothing is added; a line for each output."""

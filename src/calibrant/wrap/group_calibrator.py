@@ -1,5 +1,6 @@
 """A calibrator that sets each group right: offsets by level and by crossing, shrunk by how much groups differ."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
-from calibrant.predictions import Inputs
-from calibrant.scalings.temperature import TemperatureScaling
+from calibrant.pools.likelihood_pool import LikelihoodPool
+from calibrant.predictions import Inputs, Predictions
 from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.pooled_offsets import CellCodes, PooledOffsets
 
@@ -40,7 +41,9 @@ class GroupCalibrator(Calibrator):
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base, fitted on all rows first. Default :class:`TemperatureScaling`; a map goes one-vs-rest (:class:`OneVsRest`).
+        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the whole, so that an error of all
+        rows is not taken for a difference between groups; a map goes one-vs-rest (:class:`OneVsRest`). A base that can do without
+        groups, such as :class:`AutoCalibrator`, is not told them.
     depth : int >= 1, default 2
         Most columns that are crossed; the crossing of all columns is always tried as well.
     slopes : bool, default True
@@ -67,11 +70,12 @@ class GroupCalibrator(Calibrator):
     Notes
     -----
     Use it when rows are of groups that a model may treat unequally (hospitals, languages, age and job) and a decision is taken in each.
-    A level not seen in the fit, a crossing with little information and a missing value not seen before have their parents' effects only.
+    A level not seen in the fit, a crossing with little information and a missing value not seen before have their parents' effects only:
+    with one column the risk of the base, to the bit; ``unseen_rows`` counts such rows.
     Nothing is added unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors of log loss;
     otherwise it is the base exactly. It does not help where errors depend on features that no group says.
-    Within a group the order of the predictions is kept unless a slope is below -1. Exported, it takes the positions of levels behind P:
-    see the page on export.
+    Within a group the order is kept as far as the base keeps it, unless a slope is below -1. Exported, it takes the positions of levels
+    behind P: see the page on export.
 
     References
     ----------
@@ -109,7 +113,8 @@ class GroupCalibrator(Calibrator):
     def _fit(self, record):
         require_count("depth", self.depth)
         require_count("n_bins", self.n_bins, 2)
-        self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=TemperatureScaling), record)
+        base = as_calibrator(self.calibrator, default=LikelihoodPool)
+        self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
         self.levels_.warn_of_outcome(record.groups, record.labels)
         codes = self.levels_.codes(record.groups)
@@ -118,16 +123,20 @@ class GroupCalibrator(Calibrator):
             CellCodes(name, code, LEAST_INFORMATION if len(columns) > 1 else 0.0, self.slopes and len(columns) == 1)
             for name, code, columns in zip(self._names(), self._codes(codes), self.crossings_, strict=True)
         ]
-        self.offsets_: PooledOffsets = PooledOffsets().fit(self.calibrator_.predict_record(record), record, cells)
+        self.offsets_: PooledOffsets = PooledOffsets().fit(self._base(record), record, cells)
         self.status_ = self.offsets_.status_ if self.offsets_.used else "base: no evidence that groups differ"
 
+    def _base(self, record):
+        """What the base alone says, (n, K)."""
+        return self.calibrator_.predict_record(_for(self.calibrator_, record))
+
     def explain(self) -> str:
-        """What the groups are moved by: how far each family's levels differ, the groups that move most, and what it gains."""
+        """What groups add beyond the base: the gain, how far the levels of each family differ, and the groups that move most."""
         require_fitted(self, "offsets_")
         gain = f"{self.offsets_.gain_:.4g} of log loss a row (s.e. {self.offsets_.gain_error_:.2g}, each row left out)"
         if not self.offsets_.used:
-            return f"Groups are left as the whole is calibrated: moving them would gain {gain}."
-        lines = [f"Groups are moved apart: it gains {gain}."]
+            return f"No evidence that groups differ, so every row gets the risk of the base: moving groups would gain {gain}."
+        lines = [f"Groups differ: moving them apart gains {gain}, beyond the base."]
         for family in sorted(self.offsets_.families_, key=lambda f: -f["std"]):
             if family["std"] > 0.0:
                 lines.append(
@@ -159,12 +168,17 @@ class GroupCalibrator(Calibrator):
         return [cell_codes(self.levels_, codes, columns) for columns in self.crossings_]
 
     def _predict_proba(self, record):
-        Q = self.calibrator_.predict_record(record)
+        Q = self._base(record)
         if not self.offsets_.used:
             return Q
         learned = {family["name"] for family in self.offsets_.families_}
         codes = self._codes(self.levels_.codes(record.groups))
         return self.offsets_.added(Q, [code for name, code in zip(self._names(), codes, strict=True) if name in learned])
+
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        require_fitted(self, "levels_")
+        return self.levels_.unseen_rows(groups)
 
     def group_levels(self) -> GroupLevels | None:
         """The levels of each column of groups that its expression takes positions of."""
@@ -197,6 +211,11 @@ class GroupCalibrator(Calibrator):
         for j, size in zip(columns[1:], sizes[1:], strict=True):
             cell, known = cell * float(size) + codes[j], known * codes[j].step([0.0, size], [0.0, 1.0, 0.0])
         return known.where(cell, -1.0)
+
+
+def _for(base: Calibrator, record: Predictions) -> Predictions:
+    """The record as the base needs it: an automatic choice that is told the groups would try this class again."""
+    return replace(record, groups=None) if base.tags.may_use_groups and not base.tags.uses_groups else record
 
 
 @trial.register

@@ -1,6 +1,7 @@
 """Multicalibration of class probabilities: boosted trees on features, groups and score, stopped by rows left out."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.groups import clustered
+from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs, Predictions, read
-from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
 from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
 from calibrant.wrap.pooled_offsets import express_probabilities, express_scores, hits_of, probabilities_of, scores_of
@@ -39,7 +40,8 @@ class Multicalibration(Calibrator):
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base. Default :class:`TemperatureScaling`; a map goes one-vs-rest. :class:`GroupCalibrator` where small groups differ much.
+        The base. Default :class:`LikelihoodPool`, which is right on the whole; a map goes one-vs-rest. :class:`GroupCalibrator` where
+        small groups differ much. :class:`AutoCalibrator` as a base is told neither features nor groups.
     depth : int from 1 to 8, default 4
         Questions of a tree: as many columns may act together.
     learning_rate : float, default 0.15
@@ -48,8 +50,8 @@ class Multicalibration(Calibrator):
     cv : int, default 5
         Folds and members; no fold cuts a cluster.
     keep_order : bool, default False
-        Never ask for the score: rows that are alike but for what the model said then keep its order, as far as the base does. Within a
-        group it is kept where ``groups`` alone is given.
+        Never ask for the score: rows that are alike but for what the model said then keep its order, as far as the base does, and the
+        default base of two classes does. Within a group it is kept where ``groups`` alone is given.
     random_state : int, default 0
         Seed of the folds.
     inputs : {"probability", "logit"}
@@ -156,7 +158,7 @@ class Multicalibration(Calibrator):
 
     def _fit(self, record):
         require_options(self)
-        base = as_calibrator(self.calibrator, default=TemperatureScaling)
+        base = as_calibrator(self.calibrator, default=partial(LikelihoodPool, keep_order=self.keep_order))
         self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
         numbers = self._numbers(record)
         names = ["score"] if numbers.shape[1] == 1 else [f"score of {label}" for label in self.classes_.tolist()]
@@ -187,6 +189,12 @@ class Multicalibration(Calibrator):
             return Q
         eta = scores_of(Q)
         return probabilities_of(eta + self.trees_.added(codes, eta.shape[1]))
+
+    def unseen_rows(self, groups: Any) -> dict[str, int]:
+        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        require_fitted(self, "columns_")
+        levels = self.columns_.tables.get("groups")
+        return {} if levels is None else levels.unseen_rows(groups)
 
     def group_levels(self) -> GroupLevels | None:
         """The levels of each column of groups that its expression takes positions of."""
@@ -220,9 +228,9 @@ def _beside(record):
 
 
 def _for(base: Calibrator, record: Predictions) -> Predictions:
-    """The record with what the base uses."""
+    """The record with what the base cannot do without: an automatic choice inside would try this class again."""
     tags = base.tags
-    return replace(record, X=record.X if tags.takes_features else None, groups=record.groups if tags.takes_groups else None)
+    return replace(record, X=record.X if tags.uses_features else None, groups=record.groups if tags.uses_groups else None)
 
 
 def _merged(record, codes):

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant._kernels.score_cells import in_cells
+from calibrant._kernels.fixed_order import sum_rows
+from calibrant._kernels.softmax import normalise_rows
+from calibrant._support.event_rows import event_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import constant, join
 from calibrant.contracts.kinds import require_map
@@ -15,7 +17,7 @@ from calibrant.contracts.tags import MapTags, Tags
 from calibrant.errors import SparseDataWarning, warn
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
-from calibrant.predictions import Inputs, Predictions
+from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest"]
 
@@ -97,7 +99,7 @@ class OneVsRest(Calibrator):
             columns = range(record.n_classes)
             templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
         self.maps_: list[Any] = [
-            None if map is None else _twin(map).fit_checked(*_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
+            None if map is None else _twin(map).fit_checked(*event_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
             for k, map in zip(columns, templates, strict=True)
         ]
         if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
@@ -119,9 +121,9 @@ class OneVsRest(Calibrator):
         out = P.copy()
         for k in np.flatnonzero(present):
             out[:, k] = self.maps_[k].predict(P[:, k])
-        kept = P[:, ~present].sum(axis=1)
+        kept = sum_rows(P[:, ~present])
         out[:, present] = _share(out[:, present], P[:, present], 1.0 - kept)
-        return out / out.sum(axis=1, keepdims=True)
+        return normalise_rows(out)
 
     def _expression(self, record):
         P = record.probabilities
@@ -145,21 +147,6 @@ def _twin(map):
     return out
 
 
-def _rows(record: Predictions, k: int, smooth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """(scores, outcomes, weights or None) of class k.
-
-    In a choice that is still open, which fits many maps to them: sorted by score, and merged in cells for smooth maps.
-    """
-    if record.memory is None or record.memory.get("exact"):
-        return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
-    if ("rows", k) not in record.derived:
-        order = record.probabilities[:, k].argsort()
-        record.derived["rows", k] = record.probabilities[order, k], (record.labels[order] == k).astype(np.float64), record.weights[order]
-    if smooth and ("cells", k) not in record.derived:
-        record.derived["cells", k] = in_cells(*record.derived["rows", k])
-    return record.derived["cells" if smooth else "rows", k]
-
-
 class _AsItIs(Map):
     """The map that changes nothing."""
 
@@ -177,10 +164,10 @@ class _AsItIs(Map):
 
 def _share(Q, P, mass):
     """Rows of Q scaled to sum to ``mass``; rows of zeros by P instead, or equally where that is 0 too."""
-    total = Q.sum(axis=1, keepdims=True)
+    total = sum_rows(Q)[:, None]
     if not (total > 0.0).all():
         zero = total[:, 0] <= 0.0
         Q = Q.copy()
         Q[zero] = np.where(P[zero].sum(axis=1, keepdims=True) > 0.0, P[zero], 1.0)
-        total = Q.sum(axis=1, keepdims=True)
+        total = sum_rows(Q)[:, None]
     return Q / total * np.maximum(mass, 0.0)[:, None]

@@ -8,8 +8,8 @@ from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.folds.out_of_fold import fit_clone
+from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs
-from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.wrap.as_calibrator import as_calibrator
 
 __all__ = ["PerClass"]
@@ -21,7 +21,8 @@ class PerClass(Calibrator):
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        Cloned for each class. Default :class:`TemperatureScaling`; a map goes one-vs-rest (:class:`OneVsRest`).
+        Cloned for each class. Default :class:`LikelihoodPool`, which has an intercept, so that each predicted class is right on the
+        whole; a map goes one-vs-rest (:class:`OneVsRest`).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -72,7 +73,7 @@ class PerClass(Calibrator):
         )
 
     def _template(self):
-        return TemperatureScaling() if self.calibrator is None else as_calibrator(self.calibrator)
+        return LikelihoodPool() if self.calibrator is None else as_calibrator(self.calibrator)
 
     def _fit(self, record):
         rates = ClassRates.count(record)

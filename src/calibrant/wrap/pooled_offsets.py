@@ -126,15 +126,17 @@ class PooledOffsets(Saved):
         if not self.used:
             return Q
         eta = scores_of(Q)
-        out = eta.copy()
+        out, moved = eta.copy(), np.zeros(len(eta), dtype=bool)
         for family, code in zip(self.families_, codes, strict=True):
             index = place_of(code, family["codes"])
             seen = index < len(family["codes"])
+            moved |= seen
             at = index[seen]
             out[seen] += family["offset"][at]
             if family["slope"] is not None:
                 out[seen] += family["slope"][at] * (eta[seen] - family["centre"][at])
-        return probabilities_of(out)
+        # Rows of no cell that was learned keep their probabilities to the bit.
+        return np.where(moved[:, None], probabilities_of(out), Q)
 
     def express(self, Q: Expression, cells: Sequence[Expression]) -> Expression:
         """``added`` as an expression, with one of width 1 for each family's cell, -1 for none."""

@@ -4,19 +4,32 @@ from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Any
 
+import numpy as np
+
 from calibrant._support.extras import import_extra
+from calibrant.errors import InputError
 from calibrant.frames.batching import batch_rows
 from calibrant.frames.engines.hive import hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
 CLUSTER, READS = False, ("duckdb", "_duckdb")
+#: What makes an interval of the number that a file holds, by its type in Arrow; an interval has microseconds.
+TO_INTERVAL = {
+    "duration[s]": "to_seconds({})", "duration[ms]": "to_milliseconds({})", "duration[us]": "to_microseconds({})",
+    "duration[ns]": "to_microseconds({} // 1000)",
+}  # fmt: skip
+#: How Arrow holds an interval, and the microseconds of a day.
+PARTS = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
+DAY = 86_400_000_000
 
 
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files, nothing read yet."""
     duckdb = import_extra("duckdb", "engine='duckdb'", "frames")
-    return duckdb.connect().read_parquet([escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None)
+    table = duckdb.connect().read_parquet([escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None)
+    durations = _durations(paths[0])
+    return table.project(f"* REPLACE ({', '.join(durations)})") if durations else table
 
 
 def kinds(table: Any) -> dict[str, str]:
@@ -28,6 +41,38 @@ def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[A
     """Arrow record batches of the columns (None: all), always in order."""
     rows = batch_rows(kinds(table), columns)
     if columns is not None:
-        table = table.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
+        table = table.project(", ".join(map(_quoted, columns)))
     reader = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_record_batch
-    yield from reader(rows)
+    yield from map(_with_durations, reader(rows))
+
+
+def _durations(path: str) -> list[str]:
+    """Columns that Arrow wrote as durations, of which DuckDB reads the bare numbers, as intervals again."""
+    parquet = import_extra("pyarrow.parquet", "engine='duckdb'", "frames")
+    fields = {f.name: str(f.type) for f in parquet.read_schema(path) if str(f.type) in TO_INTERVAL}
+    return [f"{TO_INTERVAL[unit].format(_quoted(name))} AS {_quoted(name)}" for name, unit in fields.items()]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _with_durations(batch: Any) -> Any:
+    """The batch, with intervals as the durations that every other engine gives."""
+    import pyarrow as pa
+
+    for j, field in enumerate(batch.schema):
+        if field.type == pa.month_day_nano_interval():
+            batch = batch.set_column(j, field.name, _duration(batch.column(j), field.name))
+    return batch
+
+
+def _duration(column: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    parts = np.frombuffer(column.buffers()[1], dtype=PARTS, count=column.offset + len(column))[column.offset :]
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    if parts["months"][~missing].any():
+        raise InputError(f"column {name!r} must hold durations of days or less; it holds months, whose length differs; pass them as text.")
+    micros = parts["days"].astype(np.int64) * DAY + parts["nanoseconds"] // 1_000
+    return pa.array(micros.view("timedelta64[us]"), mask=missing)

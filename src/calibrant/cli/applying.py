@@ -1,0 +1,140 @@
+"""Calibrated predictions in place of those of a file: what ``calibrant apply`` writes."""
+
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from calibrant._support.files import replacing
+from calibrant.cli.choosing import arranged, fitting, groups_used, saved
+from calibrant.cli.forecasts import ForecastFile, calibrated_columns
+from calibrant.cli.large import large_rows
+from calibrant.cli.options import Columns, refuse_existing
+from calibrant.cli.reading import column_order, read_source, rows_left
+from calibrant.cli.rules import RULES, rule_columns
+from calibrant.cli.sources import KINDS, open_source, parts_of
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import say
+from calibrant.errors import InputError
+
+__all__ = ["apply_to_file"]
+
+
+def apply_to_file(
+    calibrator: Path, file: Path, output: Path, levels: tuple[float, ...], suffix: str, columns: Columns, force: bool,
+) -> None:  # fmt: skip
+    """Read, calibrate and write."""
+    fitted = saved(calibrator, also=tuple(RULES))
+    refuse_existing(output, force, calibrator, file)
+    rule, count = isinstance(fitted, tuple(RULES)), large_rows(file)
+    unseen = Counter[str]()
+    calibrated = partial(_calibrated, fitted=fitted, columns=columns, levels=levels, suffix=suffix, output=output, unseen=unseen)
+    if count is None:
+        source = open_source(file)
+        made, renamed, rows, empty = calibrated(source)
+        with replacing(output, overwrite=force) as temporary:
+            source.write(temporary, made, renamed)
+    else:
+        say(f"{file} has {count:,} rows: it is read and written in parts.", err=True)
+        with replacing(output, overwrite=force) as temporary, progress("rows", count, amounts=True) as step:
+            rows, empty = _in_parts(file, temporary, calibrated, step)
+    without = f"; {empty:,} rows without a prediction stay without" if empty else ""
+    say(f"{rows:,} rows {'decided' if rule else 'calibrated'}{without}: {output}")
+    for name, n in unseen.items():
+        if n:
+            say(f"{n:,} of them have a level of {name} that the fit had not seen: {name} changes nothing for them.")
+
+
+def _in_parts(file, temporary, calibrated, step):
+    """Write the file part by part; (rows calibrated, rows without a prediction)."""
+    rows = empty = 0
+    with ExitStack() as stack:
+        append = None
+        for source in parts_of(file):
+            try:
+                made, renamed, n, lost = calibrated(source)
+            except InputError as error:
+                raise InputError(f"{error} (rows are counted from row {rows + empty:,})" if rows else str(error)) from None
+            append = append or stack.enter_context(source.appending(temporary))
+            append(source, made, renamed)
+            rows, empty = rows + n, empty + lost
+            step(n + lost)
+    return rows, empty
+
+
+def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
+    """(columns by name, which of the source's names they replace, number of rows, number of those without a prediction)."""
+    prefer, left = getattr(fitted, "inputs", None), None
+    if columns.skip_missing:
+        left, columns = rows_left(source, columns, False, prefer), replace(columns, skip_missing=False)
+        if not left.any():
+            raise InputError(f"{source.path} must have a row with a prediction; all {len(left):,} lack one; name another column.")
+    data: Any = read_source(source if left is None else source.take(np.flatnonzero(left)), columns, labels=False, prefer=prefer)
+    rule = isinstance(fitted, tuple(RULES))
+    if not rule:
+        fitting(fitted, data)
+        groups = None if data.inputs == "score" else groups_used(fitted, data)
+        unseen.update({} if groups is None else fitted.unseen_rows(groups))
+    if KINDS.get(output.suffix.lower()) is not type(source):
+        raise click.UsageError(f"the output must be a .{source.kind} file, as FILE is, and not compressed; got {output.name}.")
+    if rule:
+        made, renamed, replaced, count = rule_columns(fitted, data, columns), {}, [], len(data.values)
+    elif isinstance(data, ForecastFile):
+        made, renamed = calibrated_columns(data, fitted.predict_record(data.record(groups)), levels), {}
+        count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
+    else:
+        one = columns.one or columns.inputs
+        made, renamed, count = _of_risk(data, fitted, columns, groups) if one else _of_classes(data, fitted, groups)
+        replaced = data.names
+    if left is not None:
+        made = {name: _spread(values, left) for name, values in made.items()}
+    return *_added(made, renamed, replaced, source, suffix), count, 0 if left is None else int(np.sum(~left))
+
+
+def _spread(values, left):
+    """(n, ...) values of the rows that are left, and nothing in the others."""
+    out = np.full((len(left), *values.shape[1:]), np.nan if values.dtype.kind == "f" else None)
+    out[left] = values
+    return out
+
+
+def _added(made, renamed, replaced, source, suffix):
+    """The same, with ``suffix`` behind the names that are not of columns replaced; none may be a name that the file has."""
+    new = {name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}" for name in made}
+    lost = [name for old, name in new.items() if old not in replaced and name in source.content and source.kind != "npy"]
+    if lost:
+        raise InputError(
+            f"{source.path} has a column {lost[0]!r} already, which is not overwritten; "
+            f"name the added columns otherwise, for example with --suffix {suffix}_calibrated."
+        )
+    return {new[name]: values for name, values in made.items()}, {old: new[name] for old, name in renamed.items()}
+
+
+def _of_risk(data, fitted, columns, groups):
+    """The same of one column, in place; where it holds something else it stays, and a column `risk` or `confidence` is added."""
+    risk = fitted.predict(data.values) if data.inputs == "score" else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
+    if data.source.kind == "npy":
+        return {"values": risk}, {}, len(risk)
+    added = "confidence" if columns.confidence else "risk"
+    return {data.names[0] if columns.inputs in (None, "probability") else added: risk}, {}, len(risk)
+
+
+def _of_classes(data, fitted, groups):
+    """Columns by name, which of the file's names they replace, and the number of rows."""
+    values = arranged(data, fitted)["P"]
+    Q, confidence = fitted.predict_proba(values, groups=groups), fitted.predict_confidence(values, groups=groups)
+    Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
+    if data.source.kind == "npy":
+        return {"values": Q}, {}, len(Q)
+    if data.source.kind == "npz":
+        name = "probabilities" if "logits" in data.names else data.names[0]
+        return {name: Q, "confidence": confidence}, {data.names[0]: name}, len(Q)
+    renamed = {name: f"p_{name[6:]}" if name.startswith("logit_") else name for name in data.names}
+    each = Q[:, None] if Q.ndim == 1 else Q
+    made = {renamed[name]: each[:, j] for j, name in enumerate(data.names)}
+    return {**made, "confidence": confidence}, renamed, len(Q)

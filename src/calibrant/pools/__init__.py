@@ -1,0 +1,1 @@
+"""Averages of a few calibrators: the base that wrappers start from."""

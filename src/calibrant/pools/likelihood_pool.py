@@ -1,0 +1,157 @@
+"""A few calibrators with an intercept, averaged by their likelihood: right on the whole, and cheap."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._support.event_rows import event_rows
+from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.expression import Expression, join, weighted_sum
+from calibrant.contracts.map import Map
+from calibrant.contracts.symbolic import SymbolicRecord
+from calibrant.contracts.tags import Tags
+from calibrant.folds.out_of_fold import fit_clone
+from calibrant.maps.beta import Beta
+from calibrant.maps.platt import Platt
+from calibrant.maps.quadratic import QuadraticScaling
+from calibrant.maps.spline import Spline
+from calibrant.predictions import Inputs, Predictions
+from calibrant.scalings.structured_vector import StructuredVectorScaling
+
+__all__ = ["LikelihoodPool"]
+
+#: Maps of the event with their numbers of parameters; that of the spline is said by its fit.
+MAPS: dict[type[Map], float] = {Platt: 2.0, Beta: 3.0, QuadraticScaling: 3.0, Spline: 2.0}
+#: Maps with less weight are left out of the average.
+LEAST_WEIGHT = 0.01
+FLOOR = 1e-300
+
+
+class LikelihoodPool(Calibrator):
+    r"""Average a few calibrators that have an intercept, each weighted by its penalised likelihood.
+
+    .. math:: q = \sum_j w_j\, g_j(p), \qquad
+        w_j \propto \exp\left( \sum_i \log g_j(p_i)_{y_i} - \tfrac{k_j}{2} \log n \right)
+
+    over Platt scaling (a temperature with an intercept), beta calibration, quadratic scaling and a spline of the log-odds with
+    :math:`k_j` effective parameters: few rows give the weight to the simplest map, many rows to the one that fits. Three or more
+    classes have one member, structured vector scaling, which has an offset for each class.
+
+    .. versionadded:: 0.3
+
+    Parameters
+    ----------
+    keep_order : bool, default False
+        Leave out the spline, which may fall: of two classes the order of the predictions is then kept.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    maps_, weights_ : the fitted maps of the event and their weights, which sum to 1; of three or more classes no map.
+    scaling_ : the fitted scaling of three or more classes, or None.
+    status_ : how the fits of the members ended.
+
+    See Also
+    --------
+    AutoCalibrator : more candidates, weighted out of fold and beside doing nothing.
+    GroupCalibrator, Multicalibration, ClusteredCalibration, PerClass : start from it.
+
+    Notes
+    -----
+    Use it inside another calibrator that needs a base: the mean of its predictions is about the rate of the event, so that what is
+    wrong with all rows is not taken for a difference between groups. It costs as much as its four fits and needs no folds. Do not use
+    it alone on fewer than about 50 rows: it never leaves predictions as they are, and :class:`AutoCalibrator` does.
+
+    References
+    ----------
+    Raftery, "Bayesian model selection in social research", Sociological Methodology 25, 1995, for the weights.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.05, 0.95, 2000)
+    >>> y = rng.uniform(size=2000) < 1 / (1 + 9 * (1 - p) / p)
+    >>> LikelihoodPool().fit(p, y).predict_proba([0.5])[:, 1].round(1).tolist()
+    [0.1]
+    """
+
+    tags: ClassVar[Tags] = Tags(label="pool by likelihood")
+
+    def __init__(
+        self,
+        *,
+        keep_order: bool = False,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.keep_order: bool = keep_order
+        self.inputs: Inputs = inputs
+        self.classes = classes
+
+    @classmethod
+    def _examples(cls) -> list[Calibrator]:
+        return [cls(), cls(keep_order=True, inputs="logit")]
+
+    def _fit(self, record: Predictions) -> None:
+        self.maps_: list[Map] = []
+        self.scaling_: Calibrator | None = None
+        if record.n_classes > 2:
+            self.scaling_ = fit_clone(StructuredVectorScaling(), record)
+            self.weights_: np.ndarray = np.ones(1)
+            self.status_ = self.scaling_.status_
+            return
+        templates = [make() for make in MAPS]
+        fitted = [_fitted(one, record) for one in templates if one.tags.monotone or not self.keep_order]
+        penalty = 0.5 * np.log(max(float(record.weights.sum()), 1.0))
+        criterion = np.array([_loss(one, record) + penalty * _freedom(one) for one in fitted])
+        weights = np.exp(criterion.min() - criterion)
+        weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
+        kept = np.flatnonzero(weights)
+        self.maps_ = [fitted[j] for j in kept.tolist()]
+        self.weights_ = weights[kept] / weights.sum()
+        self.status_ = ", ".join(sorted({one.status_ for one in self.maps_}))
+
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
+        if self.scaling_ is not None:
+            return self.scaling_.predict_record(record)
+        event = np.zeros(len(record))
+        for weight, one in zip(self.weights_.tolist(), self.maps_, strict=True):
+            event += weight * one.predict(record.probabilities[:, 1])
+        return np.column_stack([1.0 - event, event])
+
+    def _expression(self, record: SymbolicRecord) -> Expression:
+        if self.scaling_ is not None:
+            return self.scaling_.express(record)
+        event = record.probabilities.column(1)
+        calibrated = weighted_sum([one.express(event) for one in self.maps_], self.weights_)
+        return join([1.0 - calibrated, calibrated])
+
+    def explain(self) -> str:
+        """Name the members and their weights, the largest first."""
+        require_fitted(self, "weights_")
+        if self.scaling_ is not None:
+            return f"Every row is calibrated by {self.scaling_.tags.label}."
+        order = np.argsort(-self.weights_, kind="stable").tolist()
+        said = ", ".join(f"{self.maps_[j].tags.label} {self.weights_[j]:.2f}" for j in order)
+        return f"Every row is calibrated by an average, weighted by likelihood: {said}."
+
+
+def _fitted(template: Map, record: Predictions) -> Map:
+    """The map of the event; in a choice that is still open it begins where the same map ended before."""
+    key = (type(template).__name__, repr(vars(template))), 1
+    return template.fit_checked(*event_rows(record, 1, template.tags.smooth), record.memory_of(key))
+
+
+def _freedom(fitted: Map) -> float:
+    """The effective number of parameters."""
+    return fitted.freedom_ if isinstance(fitted, Spline) else MAPS[type(fitted)]
+
+
+def _loss(fitted: Map, record: Predictions) -> float:
+    """The log loss of the rows, a sum."""
+    score, hit, weight = event_rows(record, 1, fitted.tags.smooth)
+    event = fitted.predict(score)
+    losses = -np.log(np.maximum(np.where(hit > 0.0, event, 1.0 - event), FLOOR))
+    return float(losses.sum() if weight is None else weight @ losses)

@@ -1,0 +1,42 @@
+"""Sums and products whose bits depend on the row alone."""
+
+import numpy as np
+import pytest
+
+from calibrant._kernels.fixed_order import multiply_rows, sum_in_sequence, sum_rows
+from calibrant.testing.arrangements import LAYOUTS, splits
+
+
+@pytest.mark.parametrize("width", [0, 1, 3, 8, 20, 32, 33, 100])
+def test_sums_do_not_depend_on_the_rows_beside_nor_on_the_memory_order(width):
+    values = np.random.default_rng(width).normal(size=(67, width))
+    whole = sum_rows(values)
+    assert np.allclose(whole, values.sum(axis=1), rtol=0.0, atol=1e-12)
+    for layout in LAYOUTS.values():
+        assert sum_rows(layout(values)).tolist() == whole.tolist()
+    for parts in splits(67):
+        assert all(sum_rows(values[rows]).tolist() == whole[rows].tolist() for rows in parts)
+
+
+def test_few_columns_are_added_from_the_first_to_the_last():
+    # Pairs would give 1e16 + (1 + 1): the two ones count then.
+    row = np.array([[1e16, 1.0, 1.0, -1e16]])
+    assert sum_rows(row).tolist() == [0.0]
+    assert sum_in_sequence(row.T).tolist() == sum_in_sequence(np.vstack([row, row]).T)[:1].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1, 1), (3, 3), (10, 10), (33, 20), (300, 300)])
+def test_products_do_not_depend_on_the_rows_beside(width, columns):
+    rng = np.random.default_rng(width)
+    values, matrix = rng.normal(size=(70, width)), rng.normal(size=(columns, width)).T
+    whole = multiply_rows(values, matrix)
+    assert np.allclose(whole, values @ matrix, rtol=0.0, atol=1e-11)
+    for parts in splits(70):
+        for rows in parts:
+            assert np.abs(multiply_rows(values[rows], matrix) - whole[rows]).max() <= 4.0 * np.spacing(np.abs(whole).max())
+    for layout in LAYOUTS.values():
+        assert multiply_rows(layout(values), matrix).tolist() == whole.tolist()
+
+
+def test_a_vector_gives_one_number_a_row():
+    assert multiply_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])).tolist() == [12.0, 34.0]

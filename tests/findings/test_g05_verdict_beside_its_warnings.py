@@ -1,0 +1,47 @@
+"""G5: the report advises nothing that harms, and nothing over its own warnings."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+
+OPEN = pytest.mark.xfail(strict=True, reason="issue 35: the verdict has no judgement yet")
+
+
+def logistic(z: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-z))
+
+
+def verdict(y: np.ndarray, p: np.ndarray, calibrator: Any) -> dict[str, str]:
+    return cb.report(y, p, calibrator=calibrator, n_resamples=20).to_dict()["verdict"]
+
+
+@OPEN
+def test_it_does_not_advise_what_makes_true_sharp_risks_worse():
+    advised = 0
+    for seed in (5, 6, 7):
+        rng = np.random.default_rng(seed)
+        p = logistic(rng.choice([-1.0, 1.0], 100) * rng.normal(5.0, 1.5, 100))
+        y = (rng.random(100) < p).astype(int)
+        advised += "use it" in verdict(y, p, cb.TemperatureScaling())["sentence"]
+    assert advised <= 1
+
+
+@OPEN
+def test_it_does_not_advise_to_use_what_ranks_backwards():
+    rng = np.random.default_rng(0)
+    z = rng.normal(0.0, 1.3, 300)
+    y = (rng.random(300) < logistic(-z)).astype(int)
+    assert "use it" not in verdict(y, logistic(z), cb.Platt())["sentence"]
+
+
+@OPEN
+def test_no_evidence_says_what_these_rows_could_have_shown():
+    rng = np.random.default_rng(1)
+    top = rng.random(60) < 0.05
+    p = np.where(top, 0.97, rng.uniform(0.02, 0.9, 60))
+    y = (rng.random(60) < np.where(top, 0.55, p)).astype(int)
+    found = verdict(y, p, cb.Identity())
+    assert found["model"] != "calibrated" or "could" in found["sentence"]

@@ -1,0 +1,189 @@
+"""Forecasts that are watched: how often the alarm is false on laws that do not flatter it, and how soon it is right."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibrant as cb
+from calibrant.errors import InputError
+from calibrant.monitoring.pit_claim import PitClaim
+
+QUANTILES = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
+
+
+def normal(rng, n):
+    mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+    return cb.NormalForecast(mean, std), mean + std * rng.normal(size=n)
+
+
+def heavy_tails(rng, n):
+    """Student's t of 2.1 degrees, said to be such: the variance is nearly infinite, and the PIT is uniform."""
+    law = stats.t(2.1, loc=rng.normal(size=n), scale=rng.uniform(0.5, 2.0, n))
+    return law, law.rvs(random_state=rng)
+
+
+def counts(rng, n):
+    """Poisson counts with their own quantiles, which tie with each other and with most outcomes."""
+    mu = rng.uniform(0.3, 3.0, n)
+    values = stats.poisson.ppf(QUANTILES, mu[:, None])
+    return cb.QuantileForecast(QUANTILES, values), rng.poisson(mu).astype(float)
+
+
+def many_zeros(rng, n):
+    """Three in ten are exactly 0."""
+    mu, zero = rng.uniform(0.5, 4.0, n), rng.random(n) < 0.3
+    values = -mu[:, None] * np.log(1.0 - (np.maximum(QUANTILES, 0.3) - 0.3) / 0.7)
+    return cb.QuantileForecast(QUANTILES, values), np.where(zero, 0.0, rng.exponential(mu))
+
+
+def samples(rng, n):
+    """Nine draws of counts, so that most outcomes tie with some."""
+    mu = rng.uniform(2.0, 8.0, n)
+    drawn = rng.poisson(mu[:, None], (n, 9)).astype(float)
+    drawn[np.ptp(drawn, axis=1) == 0.0, 0] += 1e-9
+    return cb.SampleForecast(drawn), rng.poisson(mu).astype(float)
+
+
+def right_on_the_whole(rng, n):
+    """Half the rows fall too high, half too low: no row is calibrated, and all together are."""
+    place = np.sqrt(rng.random(n))
+    place = np.where(rng.random(n) < 0.5, place, 1.0 - place)
+    return cb.NormalForecast(np.zeros(n), np.ones(n)), stats.norm.ppf(place)
+
+
+LAWS = (normal, heavy_tails, counts, many_zeros, samples, right_on_the_whole)
+
+
+def share_of_alarms(law, n_streams, n_batches, rows, alpha):
+    alarms = 0
+    for seed in range(n_streams):
+        rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast", alpha=alpha, tolerance=0.0)
+        for _ in range(n_batches):
+            forecast, y = law(rng, rows)
+            if monitor.update(forecast, y).alarm_:
+                alarms += 1
+                break
+    return alarms / n_streams
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_false_alarms_over_a_whole_stream(law):
+    """Looked at after each of 10 batches, at a level at which a monitor that is too eager would show."""
+    share = share_of_alarms(law, 16, 10, 50, 0.5)
+    assert share <= 0.5 + 3.0 * np.sqrt(0.25 / 16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_false_alarms_over_a_long_stream(law):
+    share = share_of_alarms(law, 200, 60, 50, 0.2)
+    assert share <= 0.2 + 3.0 * np.sqrt(0.2 * 0.8 / 200)
+
+
+def error_of(shift, factor):
+    def law(rng, n):
+        mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+        return cb.NormalForecast(mean, std), mean + std * (shift + factor * rng.normal(size=n))
+
+    return law
+
+
+@pytest.mark.parametrize(
+    ("shift", "factor", "most"),
+    [(0.5, 1.0, 6), (-0.3, 1.0, 12), (0.0, 1.5, 6), (0.0, 0.6, 6), (0.2, 1.25, 12)],
+    ids=["bias", "bias down", "too narrow", "too wide", "both"],
+)  # fmt: skip
+def test_a_change_is_found_and_placed(shift, factor, most):
+    """100 rows a batch, right for 10 batches: found within so many after it, and placed within one."""
+    for seed in range(3):
+        rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast")
+        for t in range(10 + most):
+            forecast, y = (error_of(0.0, 1.0) if t < 10 else error_of(shift, factor))(rng, 100)
+            monitor.update(forecast, y, time=t)
+        assert monitor.alarm_
+        assert monitor.alarm_time_ >= 10
+        assert 9 <= monitor.since() <= 12
+
+
+@pytest.mark.parametrize("law", [counts, many_zeros, samples])
+def test_ties_do_not_hide_a_bias(law):
+    rng, monitor = np.random.default_rng(0), cb.CalibrationMonitor(target="forecast")
+    for _ in range(15):
+        forecast, y = law(rng, 200)
+        monitor.update(forecast, y + 3.0 * (rng.random(200) < 0.5))
+    assert monitor.alarm_
+
+
+def test_the_advice_says_what_the_error_bars_do():
+    rng, monitor = np.random.default_rng(0), cb.CalibrationMonitor(target="forecast")
+    for t in range(12):
+        forecast, y = (error_of(0.0, 1.0) if t < 6 else error_of(0.0, 2.0))(rng, 300)
+        monitor.update(forecast, y, time=f"day {t}")
+    advice = monitor.advice()
+    assert (advice.decision, advice.since, advice.rows) == ("re-fit", "day 6", 1800.0)
+    counted = np.sum(monitor.batches_[6:], axis=0)
+    held = counted.diagonal()[1:-1].sum() / 1800.0
+    assert f"95 % intervals hold {100.0 * held:.3g} % of the outcomes, and " in advice.reason
+    assert "are below the median" in advice.reason
+    assert held == pytest.approx(2.0 * stats.norm.cdf(stats.norm.ppf(0.975) / 2.0) - 1.0, abs=0.03)
+
+
+def test_a_reference_is_the_claim():
+    def watched(reference):
+        rng, monitor = np.random.default_rng(1), cb.CalibrationMonitor(target="forecast")
+        if reference:
+            monitor.fit(*error_of(0.3, 1.4)(rng, 4000))
+        for _ in range(15):
+            monitor.update(*error_of(0.3, 1.4)(rng, 200))
+        return monitor
+
+    assert watched(False).alarm_
+    kept = watched(True)
+    assert not kept.alarm_
+    assert kept.threshold_ == 40.0
+    rng = np.random.default_rng(2)
+    for _ in range(15):
+        kept.update(*error_of(0.0, 1.0)(rng, 200))
+    assert kept.alarm_
+    assert "not that of the reference" in kept.advice().reason or "has changed" in kept.advice().reason
+
+
+def test_saved_in_the_middle_it_goes_on(tmp_path):
+    rng = np.random.default_rng(0)
+    batches = [many_zeros(rng, 80) for _ in range(6)]
+    whole, half = cb.CalibrationMonitor(target="forecast"), cb.CalibrationMonitor(target="forecast")
+    for t, (forecast, y) in enumerate(batches):
+        whole.update(forecast, y)
+        if t < 3:
+            half.update(forecast, y)
+    again = cb.load(half.save(tmp_path / "m.calibrant"))
+    for forecast, y in batches[3:]:
+        again.update(forecast, y)
+    assert again.path_ == whole.path_
+    assert again.levels_.tolist() == QUANTILES.tolist()
+
+
+def test_the_curve_counts_coverage_and_gaps_between_levels():
+    rng = np.random.default_rng(0)
+    forecast, y = error_of(0.0, 1.5)(rng, 2000)
+    curve = cb.CalibrationMonitor(target="forecast").update(forecast, y).curve(level=0.9)
+    low, high = forecast.interval(0.95)
+    levels = np.array([0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975])
+    below = (y[:, None] <= forecast.quantile(levels)).mean(axis=0)
+    assert curve.confidence[0] == pytest.approx(0.95)
+    assert curve.accuracy[0] == pytest.approx(np.mean((low <= y) & (y <= high)))
+    assert curve.ece[0] == pytest.approx(np.abs(below - levels).mean())
+    true = np.abs(stats.norm.cdf(stats.norm.ppf(levels) / 1.5) - levels).mean()
+    assert curve.low[0] <= true <= curve.high[0]
+
+
+def test_what_cannot_be_watched_is_said():
+    with pytest.raises(InputError, match='target="forecast"'):
+        cb.CalibrationMonitor().update([0.5], [0.5], std=[1.0])
+    with pytest.raises(InputError, match="predictions of classes"):
+        cb.CalibrationMonitor(target="forecast").update([0.5], [1])
+    with pytest.raises(InputError, match="levels must be ascending"):
+        cb.CalibrationMonitor(target="forecast", levels=[0.9, 0.1]).update([0.5], [0.5], std=[1.0])
+    with pytest.raises(InputError, match=r"sums must be \(8, 8\)"):
+        cb.CalibrationMonitor(target="forecast").update_sums(np.zeros((8, 3)))
+    assert PitClaim(np.array([0.5])).rows(np.ones((2, 2))) == 4.0
