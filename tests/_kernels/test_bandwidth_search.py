@@ -84,3 +84,26 @@ def test_least_loss_is_the_left_out_loss_point_by_point():
         p = (kernel @ correct + rate) / (kernel.sum(axis=1) + 1.0)
         expected = -np.mean(correct * np.log(p) + (1 - correct) * np.log(1 - p))
         assert loss == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_left_out_loss_by_hand():
+    """Sums of 3 wrong and 2 right at one node, one of each kind left out; nothing left: the rate; kept half a point from 0 and 1."""
+    sums, mass = np.array([[[3.0, 0.5], [2.0, 1.0]]]), np.array([[[2.0, 0.0], [1.0, 1.0]]])
+    wrong, right, last = (3 - 1 + 0.6) / (2 + 2 + 1), (2 - 1 + 0.4) / (1 + 3 + 1), (0.0 + 0.4) / (0.5 + 1)
+    expected = -(2 * np.log(wrong) + np.log(right) + np.log(last))
+    np.testing.assert_allclose(search._left_out_loss(sums, mass, 1.0, np.array([0.4])), [expected])
+    alone = search._left_out_loss(np.array([[[0.0], [1.0]]]), np.array([[[0.0], [1.0]]]), 0.0, np.array([0.3]))
+    np.testing.assert_allclose(alone, [-np.log(0.3)])
+    floor = search._left_out_loss(np.array([[[5.0], [1.0]]]), np.array([[[5.0], [1.0]]]), 0.0, np.array([0.3]))
+    np.testing.assert_allclose(floor, [-5 * np.log(0.8) - np.log(0.5 / 7)])
+
+
+def test_confidences_by_hand_and_where_the_ladder_starts():
+    found = search.confidence(np.array([[[3.0, 0.0], [1.0, 0.0]]]), 2.0, np.array([0.25]))
+    np.testing.assert_allclose(found, [[1.5 / 6, 0.25]])
+    few = np.zeros((1, 2, 400))
+    few[0, 1, [0, 399]] = 1.0
+    np.testing.assert_allclose(search.first_width(few), 0.2 * search.silverman_width(few))
+    few[0, 1] = 0.0
+    few[0, 1, [10, 12]] = 1.0
+    assert search.first_width(few).tolist() == [2.0]

@@ -36,3 +36,5 @@ def test_a_rate_next_to_the_risk_takes_very_many_rows_and_no_time():
     assert 1e5 < rows_for_rate(0.0495, 0.05, 0.05) < 1e6
     assert rows_for_rate(0.04999999, 0.05, 0.05) > 1e12
     assert rows_for_rate(0.06, 0.05, 0.05) == np.inf
+    # Without an error it is exact however many they are.
+    assert rows_for_rate(0.0, 1e-6, 0.05) == fewest_rows(1e-6, 0.05)

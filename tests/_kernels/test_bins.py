@@ -45,3 +45,25 @@ def test_grouped_sums():
     assert sums.tolist() == [[10.0, 20.0], [0.0, 0.0], [3.0, 7.0], [0.0, 0.0]]
     plain = bins.grouped_sums(np.array([2, 0, 2]), 3, [np.array([1.0, 2.0, 3.0])])
     assert plain.tolist() == [[1.0, 2.0], [0.0, 0.0], [2.0, 4.0]]
+
+
+def test_the_least_score_of_a_bin_is_exact():
+    for n_bins in (*range(2, 40), 1000):
+        for resolution in (2.0**-52, float(np.finfo(np.float32).eps), 0.0):
+            starts = bins.equal_width_starts(n_bins, resolution)
+            number = np.arange(1, n_bins)
+            assert bins.equal_width_index(starts, n_bins, resolution).tolist() == number.tolist()
+            assert bins.equal_width_index(np.nextafter(starts, -1.0), n_bins, resolution).tolist() == (number - 1).tolist()
+
+
+def test_a_run_of_ties_goes_where_its_middle_is():
+    # Middles 1, 4.5 and 8.5 of 10: of two parts the second begins at 5, of ten each has its own.
+    assert bins.equal_mass_parts(np.array([2.0, 5.0, 3.0]), 2).tolist() == [0, 0, 1]
+    assert bins.equal_mass_parts(np.array([2.0, 5.0, 3.0]), 10).tolist() == [0, 1, 2]
+    assert bins.equal_mass_parts(np.array([2.0, 6.0, 2.0]), 2).tolist() == [0, 1, 1]
+    assert bins.equal_mass_parts(np.array([0.0, 1.0]), 1).tolist() == [0, 0]
+
+
+def test_the_ends_of_groups():
+    low, high = bins.group_ends(np.array([0.3, 0.1, 0.7]), np.array([0, 0, 2]), 3)
+    assert (low.tolist(), high.tolist()) == ([0.1, np.inf, 0.7], [0.3, -np.inf, 0.7])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calibrant._kernels import bootstrap
 
@@ -50,3 +51,34 @@ def test_of_many_rows_the_draws_spread_as_those_of_single_rows(kind, monkeypatch
 
 def test_percentile_limits():
     assert bootstrap.percentile_limits(np.arange(101.0), 0.9) == pytest.approx((5.0, 95.0))
+
+
+def test_bias_corrected_limits_by_hand():
+    """Where half of the resamples are below the value and parts left out do not skew, they are percentiles; else Efron's formula."""
+    values = np.arange(1.0, 11.0)
+    even = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(bootstrap.bca_limits(values[:9], 5.0, even, 0.9), np.quantile(values[:9], [0.05, 0.95]))
+    np.testing.assert_allclose(bootstrap.bca_limits(values[:9], 5.0, np.zeros(0), 0.9), np.quantile(values[:9], [0.05, 0.95]))
+    bias, z = stats.norm.ppf(0.25), stats.norm.ppf([0.05, 0.95])
+    acceleration = -18.0 / (6.0 * 14.0**1.5)
+    for left_out, a in ((even, 0.0), (np.array([1.0, 2.0, 6.0, np.nan]), acceleration)):
+        at = stats.norm.cdf(bias + (bias + z) / (1.0 - a * (bias + z)))
+        np.testing.assert_allclose(bootstrap.bca_limits(values, 3.0, left_out, 0.9), np.quantile(values, at))
+    # All above the value: as if half a resample were below.
+    at = stats.norm.cdf(2.0 * stats.norm.ppf(0.05) + z)
+    np.testing.assert_allclose(bootstrap.bca_limits(values, 0.0, even, 0.9), np.quantile(values, at))
+    assert np.isnan(bootstrap.bca_limits(np.array([np.nan]), 0.0, even, 0.9)).all()
+
+
+def test_every_row_or_part_is_left_out_once():
+    weight = np.arange(1.0, 6.0)
+    assert sorted(bootstrap.leave_out_values(weight, lambda w: float(w.sum()), 0)) == [10.0, 11.0, 12.0, 13.0, 14.0]
+    many = bootstrap.leave_out_values(np.ones(400), lambda w: float(w.sum()), 0)
+    assert many.tolist() == [398.0] * 200
+    assert len(bootstrap.leave_out_values(np.ones(1), lambda w: 0.0, 0)) == 0
+
+
+def test_totals_are_of_resamples_of_the_seed():
+    weight, rng = np.array([1.0, 2.0, 3.0]), np.random.default_rng(3)
+    found = bootstrap.bootstrap_totals(weight, lambda w: float(w @ [1.0, 10.0, 100.0]), 4, 3)
+    assert found.tolist() == [float(bootstrap.resample_weights(weight, rng) @ [1.0, 10.0, 100.0]) for _ in range(4)]

@@ -1,6 +1,7 @@
 """Shrunken offsets of cells: closed forms, and what many rows must say."""
 
 import numpy as np
+import pytest
 
 from calibrant._kernels.cell_offsets import (
     Family,
@@ -75,3 +76,12 @@ def test_means_and_log_spreads_of_cells_are_shrunken_means():
     (found,), _, _ = fit_families(np.zeros((8000, 1)), spread_slopes(score, shift), np.ones(8000), [Family(cell, 40)])
     assert np.abs(found.effect[:, 0] - log).max() < 0.2
     assert 0.2 < found.variance**0.5 < 0.4
+
+
+def test_the_prior_variance_at_the_ends_of_what_is_tried():
+    """The best for equal information is U^2 / I^2 - 1 / I: 5e-6 and 199 are outside of 1e-5 to 100."""
+    low = prior_variance(np.full((3, 1), 1e6 * np.sqrt(6e-6)), np.full((3, 1), 1e6))
+    assert low == pytest.approx(1e-5, rel=1e-3)
+    assert prior_variance(np.full((3, 1), np.sqrt(200.0)), np.ones((3, 1))) == pytest.approx(100.0, rel=1e-3)
+    assert prior_variance(np.full((3, 1), np.sqrt(4.0)), np.ones((3, 1))) == pytest.approx(3.0, rel=1e-4)
+    assert prior_variance(np.ones((3, 1)), np.ones((3, 1))) == 0.0

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy import stats
 
-from calibrant._kernels.clusters import group_worth, ranked_worth, side_shares
+from calibrant._kernels.clusters import expanded_level, group_worth, mean_worth, ranked_worth, side_shares, variance_of_sum
 from calibrant._kernels.intervals import normal_quantile
 
 
@@ -65,3 +66,34 @@ def test_of_two_sides_as_many_equal_clusters_as_the_rarer_is_worth():
     # Of rows a weight is as many rows; of no event no row.
     assert side_shares(side, np.full(8, 2.0), None)[1] == 8.0
     assert side_shares(np.zeros(8), np.ones(8), cluster)[1] == side_shares(np.zeros(8), np.ones(8), None)[1] == 0.0
+
+
+def test_the_variance_of_a_sum_by_hand():
+    """Sums 3 and -1 of two clusters, and none of the number in between: (9 + 1) x 2 / 1."""
+    assert variance_of_sum(np.array([1.0, 2.0, -1.0]), np.array([0, 0, 2])) == (20.0, 1.0)
+
+
+def test_shares_of_sides_by_hand():
+    side, weight, cluster = np.array([0, 0, 1, 1, 1]), np.array([1.0, 3.0, 2.0, 2.0, 4.0]), np.array([0, 1, 0, 0, 2])
+    share, worth = side_shares(side, weight, cluster)
+    np.testing.assert_allclose(share, [0.25, 0.75, 0.5, 0.5, 0.5])
+    np.testing.assert_allclose(worth, min(1 / (0.25**2 + 0.75**2), 1 / (0.5**2 + 0.5**2)))
+    share, worth = side_shares(side, weight, None)
+    np.testing.assert_allclose(share, [0.25, 0.25, 0.125, 0.125, 0.125])
+    assert worth == 4.0
+    assert side_shares(np.zeros(2), np.ones(2), np.array([0, 1]))[1] == 0.0
+    assert side_shares(np.array([0, 1]), np.full(2, 0.5), None)[0].tolist() == [1.0, 1.0]
+
+
+def test_a_level_for_few_clusters():
+    assert expanded_level(0.9, 4.0) == pytest.approx(2 * stats.norm.cdf(np.sqrt(5 / 4) * stats.t.ppf(0.95, 4)) - 1)
+
+
+def test_the_worth_of_all_rows_is_that_of_one_group():
+    _, hit, weight, cluster = rows()
+    assert mean_worth(hit, weight, cluster, 0.9) == group_worth(hit, weight, cluster, np.zeros(120, dtype=int), 1, 0.9)[0]
+
+
+def test_where_nothing_varies_clusters_count_as_one_row_of_the_mean_size():
+    found = group_worth(np.ones(4), np.ones(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int), 1, 0.9)
+    np.testing.assert_allclose(found, (stats.norm.ppf(0.95) / stats.t.ppf(0.95, 1)) ** 2 / (10 / 4))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibrant._kernels import halves as kernel
 from calibrant._kernels.halves import halves
 
 
@@ -37,3 +38,34 @@ def test_a_half_is_a_sample_of_the_outcomes_and_no_fixed_choice_of_their_ranks()
         covered.append(second[int(np.ceil((len(second) + 1) * 0.9)) - 1])
     assert abs(np.mean(covered) - 123 / 136) < 4 * np.std(covered) / 200**0.5
     assert np.std(covered) > 0.02
+
+
+def test_each_half_has_half_of_the_rows():
+    keys = np.random.default_rng(0).random((11, 2))
+    for weight, first in ((np.ones(11), 5.0), (np.full(11, 2.0), 11.0)):
+        one, other = halves(keys, weight)
+        assert (one.sum(), (one + other).tolist()) == (first, weight.tolist())
+    broken = np.full(11, 0.5)
+    one, other = halves(keys, broken)
+    assert (np.count_nonzero(one), np.count_nonzero(one * other)) == (5, 0)
+    cluster = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4])
+    one, _ = halves(keys, np.ones(11), cluster)
+    assert len(np.unique(cluster[one > 0])) == 2
+
+
+def test_the_draw_depends_on_what_the_rows_hold_and_not_on_units():
+    keys = np.random.default_rng(0).random((40, 2))
+    first = halves(keys, np.ones(40))[0]
+    np.testing.assert_array_equal(first, halves(3.0 + 100.0 * keys, np.ones(40))[0])
+    assert (first != halves(keys**2, np.ones(40))[0]).any()
+    constant = np.column_stack([keys[:, 0], np.ones(40)])
+    assert halves(constant, np.ones(40))[0].sum() == 20.0
+
+
+def test_very_many_rows_are_not_written_out(monkeypatch):
+    keys, weight = np.random.default_rng(0).random((4, 1)), np.full(4, 3.0)
+    monkeypatch.setattr(kernel, "MOST", 12.0)
+    split = halves(keys, weight)[0]
+    assert split.sum() == 6.0
+    monkeypatch.setattr(kernel, "MOST", 11.0)
+    assert sorted(halves(keys, weight)[0].tolist()) == [0.0, 0.0, 3.0, 3.0]

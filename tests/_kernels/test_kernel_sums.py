@@ -85,3 +85,52 @@ def test_gaps_take_the_nearest_points(reflect):
     assert share[SIZE // 4] < 1e-6
     assert share[3 * SIZE // 4] > 1.0 - 1e-6
     assert (np.diff(share) >= -1e-8).all()  # rounding of 1e-16 over the noise floor of 1e-8
+
+
+def test_sums_point_by_point_at_the_nodes():
+    rng = np.random.default_rng(0)
+    mass, width, size = rng.random((2, 2, 12)), np.array([0.8, 3.0]), 12
+    node = np.arange(size)
+    found = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass), width, size)
+    for m in range(2):
+        kernel = np.exp(-0.5 * ((node[:, None] - node) / width[m]) ** 2)
+        np.testing.assert_allclose(found[m], mass[m] @ kernel, atol=1e-10)
+    mirrored = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass, True), width, size, True)
+    for m in range(2):
+        kernel = sum(
+            np.exp(-0.5 * ((node[:, None] - sign * node - turn * 22) / width[m]) ** 2) for sign in (1, -1) for turn in range(-4, 5)
+        )
+        np.testing.assert_allclose(mirrored[m], mass[m] @ kernel.T, atol=1e-8)
+
+
+def test_deposit_by_hand():
+    """Two groups of three nodes: the first from 0 to 4, steps of 2; the second all at 7."""
+    score, correct = np.array([0.0, 1.0, 4.0, 7.0, 7.0]), np.array([1, 0, 1, 0, 1])
+    low, step, mass = kernel_sums.deposit(score, correct, np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0, 0, 0, 1, 1]), 3, 3)
+    assert (low.tolist(), step.tolist()) == ([0.0, 7.0, 0.0], [2.0, 0.0, 0.0])
+    assert mass[0].tolist() == [[1.0, 1.0, 0.0], [1.0, 0.0, 3.0]]
+    assert mass[1].tolist() == [[4.0, 0.0, 0.0], [5.0, 0.0, 0.0]]
+    assert mass[2].tolist() == [[0.0] * 3, [0.0] * 3]
+
+
+def test_the_bound_on_curvature_is_the_largest_near_by():
+    for u in (0.0, 0.2, 0.5, 0.9, 1.2, 1.6, 1.8, 2.5):
+        for spread in (0.01, 0.1, 0.3):
+            v = np.linspace(u - 3 * spread, u + 3 * spread, 40_001)
+            largest = (np.abs(v * v - 1) * np.exp(-0.5 * v * v)).max()
+            np.testing.assert_allclose(kernel_sums._curvature(np.array([u]), np.array([spread])), [largest], rtol=1e-4)
+
+
+def test_gaps_are_filled_by_direct_sums_at_the_floor():
+    mass = np.zeros((1, 2, 60))
+    mass[0, 0, 0], mass[0, 1, 4] = 2.0, 3.0
+    sums = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass), np.array([1.0]), 60)
+    filled = kernel_sums.fill_gaps(sums.copy(), mass, np.array([1.0]))
+    floor = 1e-8 * 5.0
+    far = np.flatnonzero(sums[0].sum(axis=0) < floor)
+    assert far.min() > 8
+    logs = np.log([2.0, 3.0])[:, None] - 0.5 * (far - np.array([[0.0], [4.0]])) ** 2
+    share = np.exp(logs - np.logaddexp(*logs))
+    np.testing.assert_allclose(filled[0][:, far], floor * share, atol=1e-20)
+    np.testing.assert_array_equal(filled[0][:, :8], sums[0][:, :8])
+    assert kernel_sums.direct_log_sums(np.zeros(2), np.zeros(0), np.zeros(0), 1.0).tolist() == [-np.inf, -np.inf]

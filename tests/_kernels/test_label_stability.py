@@ -170,3 +170,38 @@ def test_stability_summed_over_the_labels_is_one(noise):
     logits = np.random.default_rng(7).standard_normal((20, 40))
     total = sum(kernel.stability(logits, np.full(20, k), 2.0, noise) for k in range(40))
     np.testing.assert_allclose(total, 1.0, atol=2e-5)
+
+
+def test_a_few_rows_by_quadrature_at_every_way_of_computing():
+    """Few classes and many, labels ahead and behind, both noises; quick, so that it is run first."""
+    rng = np.random.default_rng(0)
+    for noise in ("gaussian", "uniform"):
+        for n_classes in (2, 6, 7, 16, 17, 32, 33, 40):
+            logits = rng.normal(size=(3, n_classes))
+            for label in (logits.argmax(axis=1), np.zeros(3, dtype=int)):
+                expected = FINE[noise](gaps_of(logits, label) / 1.5)
+                np.testing.assert_allclose(kernel.stability(logits, label, 1.5, noise), expected, atol=1e-6)
+
+
+def test_search_sums_by_hand():
+    rng = np.random.default_rng(1)
+    logits, weight, correct = rng.normal(size=(5, 8)), rng.uniform(0.5, 2.0, 5), np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+    for noise in ("gaussian", "uniform"):
+        for label in (logits.argmax(axis=1), np.zeros(5, dtype=int)):
+            found = kernel.spread_sums(logits, label, correct, weight, [0.5, 2.0], noise)
+            for row, scale in zip(found, (0.5, 2.0), strict=True):
+                s = FINE[noise](gaps_of(logits, label) / scale)
+                expected = [weight.sum(), weight @ correct, weight @ s, weight @ (s * s), weight @ (s * correct)]
+                np.testing.assert_allclose(row, expected, atol=5e-3)
+
+
+def test_gaps_and_samples_by_hand():
+    logits, label = np.array([[1.0, 3.0, 0.0], [2.0, 2.5, 4.0]]), np.array([1, 0])
+    assert kernel.runner_up_gap(logits, label).tolist() == [2.0, -2.0]
+    noise = np.array([[0.0, 0.0, 0.0], [0.0, -3.0, 0.0], [2.0, 0.0, 0.0]])
+    np.testing.assert_allclose(kernel.sampled_stability(logits, label, noise), [2 / 3, 1 / 3])
+    drawn = kernel.standard_noise("uniform", 4000, 3, 0)
+    assert drawn.shape == (4000, 3)
+    assert -0.5 <= drawn.min() < -0.49
+    assert 0.49 < drawn.max() < 0.5
+    assert kernel.standard_noise("gaussian", 4000, 3, 0).std() == pytest.approx(1.0, abs=0.03)

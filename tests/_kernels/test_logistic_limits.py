@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from calibrant._kernels.intervals import clopper_pearson, normal_interval
-from calibrant._kernels.logistic_limits import profile_limits, shift_limits
+from calibrant._kernels.logistic_limits import _ends, _restricted, plenty, profile_limits, shift_limits
 from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
 
 
@@ -70,3 +70,75 @@ def test_where_the_correction_is_worth_more_than_the_root_the_root_alone_has_a_l
     for place in (0, 1):
         low, high = profile_limits(np.column_stack([odds, np.ones(50)]), hit, np.ones(50), *fit, place, 0.95)
         assert low < fit[0][place] < high
+
+
+def test_the_other_coefficient_is_that_of_greatest_likelihood():
+    from scipy.optimize import brentq
+
+    rng = np.random.default_rng(0)
+    offset, column, weight = rng.normal(size=20), rng.normal(size=20), rng.uniform(0.5, 2.0, 20)
+    hit = (rng.random(20) < 0.5).astype(float)
+
+    def slope(at):
+        return float((weight * (hit - special.expit(offset + at * column))) @ column)
+
+    # From 8 the steps are cut at -5 and at 5, over and over.
+    for start in (-3.0, 0.0, 8.0):
+        at, curvature = _restricted(offset, column, hit, weight, start)
+        p = special.expit(offset + at * column)
+        assert at == pytest.approx(brentq(slope, -50, 50), rel=1e-6)
+        assert curvature == pytest.approx(float((weight * p * (1 - p)) @ column**2), rel=1e-5)
+
+
+def test_the_ends_of_a_known_root():
+    """With equal roots there is no correction: z standard errors either way, stretched by the dispersion."""
+    low, high = _ends(lambda value: (abs(value - 2.0) / 0.5,) * 2, 2.0, 0.5, 4.0, 0.95)
+    assert (low, high) == pytest.approx((2.0 - 1.959964 * 0.5 * 2.0, 2.0 + 1.959964 * 0.5 * 2.0), rel=1e-6)
+    # u half of r takes log(2) / r off.
+    low, high = _ends(lambda value: (abs(value), 0.5 * abs(value)), 0.0, 1.0, 1.0, 0.95)
+    assert high - np.log(2.0) / high == pytest.approx(1.959964, rel=1e-6)
+    assert low == -high
+    # u twice r adds it, so that near 0 the correction alone is too much: the root alone.
+    assert _ends(lambda value: (abs(value), 2.0 * abs(value)), 0.0, 1.0, 1.0, 0.95)[1] == pytest.approx(1.959964, rel=1e-6)
+    # A root that never gets so far has no end.
+    assert _ends(lambda value: (min(abs(value), 1.0),) * 2, 0.0, 1.0, 1.0, 0.95) == (-np.inf, np.inf)
+
+
+def test_plenty_is_a_thousand_of_either_kind():
+    hit = np.array([1.0, 0.0])
+    assert plenty(hit, np.array([1000.0, 1000.0]))
+    assert not plenty(hit, np.array([999.0, 1000.0]))
+    assert not plenty(hit, np.array([1000.0, 999.0]))
+
+
+@pytest.mark.parametrize("level", [0.3, 0.9])
+def test_ends_of_both_coefficients_solve_the_equation_of_the_modified_root(level):
+    """r + log(u / r) / r is the normal quantile, from likelihoods that another method has maximised."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(1)
+    design, weight = np.column_stack([rng.normal(size=40), np.ones(40)]), rng.integers(1, 4, 40).astype(float)
+    hit = (rng.random(40) < special.expit(0.3 + 0.8 * design[:, 0])).astype(float)
+
+    def loss(theta):
+        z = design @ theta
+        return float(weight @ (np.logaddexp(0.0, z) - hit * z))
+
+    def information(theta):
+        p = special.expit(design @ theta)
+        return (design.T * (weight * p * (1 - p))) @ design
+
+    theta = minimize(loss, np.zeros(2), tol=1e-12).x
+    whole = information(theta)
+    for place in (0, 1):
+        ends = profile_limits(design, hit, weight, theta, np.linalg.inv(whole), place, level)
+        for end, sign in zip(ends, (-1.0, 1.0), strict=True):
+
+            def held(other, end=end, place=place):
+                return np.array([end, other])[:: 1 if place == 0 else -1]
+
+            other = minimize(lambda x, held=held: loss(held(x[0])), [theta[1 - place]], tol=1e-12).x[0]
+            r = np.sqrt(2 * (loss(held(other)) - loss(theta)))
+            u = abs(end - theta[place]) * np.sqrt(np.linalg.det(whole) / information(held(other))[1 - place, 1 - place])
+            assert r + np.log(u / r) / r == pytest.approx(special.ndtri(0.5 + level / 2), abs=2e-4)
+            assert sign * (end - theta[place]) > 0.0

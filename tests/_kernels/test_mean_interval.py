@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, norm, pearson3, t
 
 from calibrant import metrics
-from calibrant._kernels.mean_interval import limits_within, mean_limits, powers, unseen_ends
+from calibrant._kernels.mean_interval import _quantile, limits_within, mean_limits, moved_limits, powers, ratio_limits, unseen_ends
 
 RNG = np.random.default_rng(0)
 
@@ -60,3 +60,86 @@ def test_fifty_rows_at_99_percent_all_right():
         found = metric.interval([1] * 50, [0.99] * 50)
         assert found.low <= found.value <= found.high
         assert found.low <= true + 1e-12 < found.high
+
+
+def test_quantiles_are_those_of_pearsons_third_type():
+    q = np.array([0.025, 0.3, 0.9, 0.95])
+    for skew in (1.3, 0.2, -0.7):
+        np.testing.assert_allclose(_quantile(q, np.full(4, skew)), pearson3.ppf(q, skew), rtol=1e-9)
+    np.testing.assert_allclose(_quantile(q, np.zeros(4)), norm.ppf(q))
+    np.testing.assert_allclose(_quantile(q, np.full(4, 1e-3)), norm.ppf(q))
+
+
+def moments(loss, weight):
+    return weight.sum(), np.array([weight @ power for power in powers(loss)])
+
+
+def test_ends_are_dirichlet_means_with_one_row_more():
+    """Mean, variance over rows + 1 raised by (rows + 1) / (rows - 1) ..., and skewness, written out from the rows."""
+    rng = np.random.default_rng(0)
+    loss, weight = rng.gamma(0.7, 1.0, 30), rng.integers(1, 4, 30).astype(float)
+    n, sums = moments(loss, weight)
+    low, high = mean_limits(n, sums, -0.4, 9.0, 0.9)
+    for found, unseen, q in ((low, -0.4, 0.05), (high, 9.0, 0.95)):
+        value, share = np.append(loss, unseen), np.append(weight, 1.0)
+        rows = share.sum()
+        mean = share @ value / rows
+        variance, cube = (share @ (value - mean) ** k / rows for k in (2, 3))
+        skew = 2 * np.sqrt(rows + 1) / (rows + 2) * cube / variance**1.5
+        np.testing.assert_allclose(found, mean + np.sqrt(variance / (rows - 1)) * pearson3.ppf(q, skew))
+
+
+def test_what_the_unseen_row_loses_by_hand():
+    n, sums = moments(np.array([0.1, 0.2, 0.6]), np.ones(3))
+    assert unseen_ends(n, sums, (0.0, 1.0)) == (0.0, 1.0)
+    # As far as the nearer bound: .3 of a mean of .3.
+    np.testing.assert_allclose(unseen_ends(n, sums, (0.0, 1.0), "double"), (0.0, 0.6))
+    np.testing.assert_allclose(unseen_ends(n, sums, (-1.0, 0.5), "double"), (0.1, 0.5))
+    np.testing.assert_allclose(unseen_ends(n, sums, (-np.inf, 0.5)), (0.1, 0.5))
+    # At a bound: the other one.
+    at = moments(np.zeros(3), np.ones(3))
+    np.testing.assert_allclose(unseen_ends(*at, (0.0, 2.0), "double"), (-2.0, 2.0))
+    np.testing.assert_allclose(unseen_ends(*at, (-np.inf, 0.0)), (0.0, 0.0))
+    # No bound: one unit below; above as far as the third moment over the second, once to three times.
+    np.testing.assert_allclose(unseen_ends(*moments(np.array([1.0, 2.0, 3.0]), np.ones(3)), (-np.inf, np.inf)), (1.0, 3.0))
+    for loss in (np.array([0.0, 0.0, 0.0, 8.0]), np.array([0.0, 0.0, 3.0, 5.0]), np.array([0.0] * 40 + [30.0])):
+        mean, variance, cube = loss.mean(), loss.var(), np.mean((loss - loss.mean()) ** 3)
+        tail = cube / variance
+        above = max(mean, tail * np.clip(1.5 * tail / np.sqrt(variance), 1.0, 3.0))
+        np.testing.assert_allclose(unseen_ends(*moments(loss, np.ones(len(loss))), (0.0, np.inf)), (0.0, mean + above))
+
+
+def test_limits_stay_within_the_bounds():
+    n, sums = moments(np.array([0.5, 0.6]), np.ones(2))
+    low, high = limits_within((0.45, 0.7), n, sums, (0.0, 1.0), 0.95)
+    assert (low, high) == (0.45, 0.7)
+    one = moments(np.array([0.5]), np.ones(1))
+    assert [float(end) for end in limits_within((0.0, 1.0), *one, (0.0, 1.0), 0.95)] == [0.0, 1.0]
+
+
+def test_a_quotient_of_sums_is_a_mean_of_its_rows_with_students_t():
+    """With bottoms of 1 it is the mean itself; with others, moments of top - value x bottom, worth (sum b)^2 / sum b^2 rows."""
+    rng = np.random.default_rng(1)
+    for bottom in (np.ones(12), rng.uniform(0.5, 2.0, 12)):
+        top = bottom * rng.gamma(2.0, 0.4, 12)
+        products = [top, bottom, top**2, top * bottom, bottom**2, top**3, top**2 * bottom, top * bottom**2, bottom**3]
+        totals = np.array([[product.sum() for product in products]])
+        value = totals[:, 0] / totals[:, 1]
+        low, high = ratio_limits((0.0, np.inf), value, totals, 0.9)
+        n = totals[0, 1] ** 2 / totals[0, 4]
+        off = top - value * bottom
+        second, third = (off**2).sum() / totals[0, 4], (off**3).sum() / totals[0, 8]
+        own = np.array([value[0], second + value[0] ** 2, third + 3 * value[0] * second + value[0] ** 3]) * n
+        ends = limits_within((0.0, np.inf), n, own, unseen_ends(n, own, (0.0, np.inf), "double"), 0.9)
+        wide = t.ppf(0.95, n - 1) / norm.ppf(0.95)
+        np.testing.assert_allclose([low[0], high[0]], [value[0] - wide * (value[0] - ends[0]), value[0] + wide * (ends[1] - value[0])])
+
+
+def test_a_value_that_rows_move():
+    weight, moves = np.array([1.0, 2.0, 3.0]), np.array([0.2, -0.4, 0.2])
+    other = np.array([0.1, 0.3, 0.2])
+    low, high = moved_limits((0.0, 1.0), weight, 0.5, moves, other, 0.9)
+    sums = np.array([weight @ (0.5 + moves) ** k for k in (1, 2, 3)])
+    ends = mean_limits(6.0, sums, 0.0, 0.5 + weight @ other / 6.0, 0.9)
+    wide = t.ppf(0.95, 5) / norm.ppf(0.95)
+    np.testing.assert_allclose([low, high], [max(0.5 - wide * (0.5 - ends[0]), 0.0), min(0.5 + wide * (ends[1] - 0.5), 1.0)])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from calibrant._kernels.risk_crossing import crossing_interval
+from calibrant._kernels.risk_crossing import _rising_likelihoods, crossing_interval
 
 
 def expit(z):
@@ -69,3 +69,30 @@ def test_the_likelihoods_are_those_of_the_best_rising_rates():
     best = min(minimize(loss, np.full(5, start), method="Nelder-Mead", options={"maxiter": 20_000, "xatol": 1e-9, "fatol": 1e-12}).fun
                for start in (0.05, 0.1, 0.2))  # fmt: skip
     assert _rising_likelihoods(hits, mass, most)[-1] == pytest.approx(-best, abs=1e-4)
+
+
+def test_one_score_by_the_likelihood_ratio():
+    """Three in ten hits at a risk of one half: twice n times the divergence is held against the wider limit, that of few values at 95 %."""
+    divergence = 0.3 * np.log(0.3 / 0.5) + 0.7 * np.log(0.7 / 0.5)
+    for level, limit in ((0.95, 1.6448536**2), (0.5, (0.79 * 0.6744898) ** 2)):
+        for share, low in ((0.99, -np.inf), (1.01, 4.0)):
+            n = share * limit / (2.0 * divergence)
+            found = crossing_interval(np.array([4.0]), np.array([0.3 * n]), np.array([n]), 0.5, level)
+            assert found == (low, np.inf)
+            found = crossing_interval(np.array([4.0]), np.array([0.7 * n]), np.array([n]), 0.5, level)
+            assert found == (-np.inf, np.inf if share < 1.0 else 4.0)
+
+
+def test_the_likelihoods_of_rising_rates_by_isotonic_fits():
+    from scipy.optimize import isotonic_regression
+    from scipy.special import xlog1py, xlogy
+
+    rng = np.random.default_rng(0)
+    mass = rng.uniform(0.5, 3.0, 12)
+    hits = mass * rng.random(12)
+    for most in (1.0, 0.6, 0.3):
+        found = _rising_likelihoods(hits, mass, most)
+        assert found[0] == 0.0
+        for j in range(1, 13):
+            rate = np.minimum(isotonic_regression(hits[:j] / mass[:j], weights=mass[:j]).x, most)
+            np.testing.assert_allclose(found[j], (xlogy(hits[:j], rate) + xlog1py((mass - hits)[:j], -rate)).sum())

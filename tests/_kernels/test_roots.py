@@ -25,6 +25,11 @@ def test_finds_the_root_from_anywhere(shape, start, root):
 def test_stops_at_the_bounds_and_says_so():
     assert increasing_root(lambda x: (x + 1.0, 1.0), 1e-3, 1e3, 1.0) == (1e-3, "at lower bound")
     assert increasing_root(lambda x: (x - 1e9, 1.0), 1e-3, 1e3, 1.0) == (1e3, "at upper bound")
+    # However little is missing there; at a bound that is the root itself nothing is.
+    assert increasing_root(lambda x: (x, 1.0), 1e-3, 1e3, 1.0) == (1e-3, "at lower bound")
+    assert increasing_root(lambda x: (x - 1000.1, 1.0), 1e-3, 1e3, 1.0) == (1e3, "at upper bound")
+    assert increasing_root(lambda x: (x - 1e-3, 1.0), 1e-3, 1e3, 1.0) == (1e-3, "converged")
+    assert increasing_root(lambda x: (x - 1e3, 1.0), 1e-3, 1e3, 1.0) == (1e3, "converged")
 
 
 def test_nothing_to_learn_stays_at_the_start():

@@ -93,3 +93,69 @@ def test_brier_reaches_a_minimum_below_its_start(problem, per_class):
         assert brier(beta, award - step) > brier(beta, award) - 1e-9
     assert brier(beta * 1.001, award) > brier(beta, award) - 1e-9
     assert brier(beta * 0.999, award) > brier(beta, award) - 1e-9
+
+
+def test_the_other_logits_and_their_rest_in_blocks_of_any_size(monkeypatch):
+    logits = np.array([[1.0, 3.0, 0.0], [2.0, 2.5, 4.0]])
+    others = top_label.other_logits(logits, np.array([1, 0]))
+    assert others.tolist() == [[-2.0, -3.0], [0.5, 2.0]]
+    beta = np.array([0.5, 2.0])
+    for cells in (65_536, 2, 1):
+        monkeypatch.setattr(top_label, "BLOCK_CELLS", cells)
+        u, slope = top_label.log_rest(others, beta)
+        np.testing.assert_allclose(u, np.log(np.exp(beta[:, None] * others).sum(axis=1)))
+        weights = np.exp(beta[:, None] * others - u[:, None])
+        np.testing.assert_allclose(slope, (weights * others).sum(axis=1))
+
+
+def test_awards_by_hand():
+    """One group whose odds are right at 3 of 4: logit(3/4) above u; none right or all: as far as there is room; a ridge: its root."""
+    u, group = np.full(4, 0.7), np.zeros(4, dtype=int)
+    right = np.array([1.0, 1.0, 1.0, 0.0])
+    np.testing.assert_allclose(top_label._awards(u, right, np.ones(4), group, 1, 0.0), 0.7 + np.log(3.0))
+    np.testing.assert_allclose(top_label._awards(u, np.ones(4), np.ones(4), group, 1, 0.0), 20.7, atol=1e-6)
+    np.testing.assert_allclose(top_label._awards(u, np.zeros(4), np.ones(4), group, 1, 0.0), 0.7 - 20.0, atol=1e-6)
+    award = top_label._awards(u, right, np.array([1.0, 2.0, 1.0, 3.0]), group, 1, 0.4)[0]
+    np.testing.assert_allclose(7.0 / (1.0 + np.exp(0.7 - award)) - 4.0 + 0.8 * award, 0.0, atol=1e-9)
+
+
+def test_the_profile_has_its_slope():
+    rng = np.random.default_rng(0)
+    others, correct, weight = rng.normal(-1, 1, (9, 2)), rng.integers(0, 2, 9).astype(float), rng.uniform(0.5, 2, 9)
+    of = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    for n_awards, award_of in ((0, None), (2, of), (1, np.zeros(9, dtype=int))):
+        given = (others, correct, weight, of, 2, award_of, n_awards, 0.3, 0.2)
+        t = np.array([0.4, -0.3])
+        value, slope, award = top_label._profile(t, *given)
+        assert len(award) == n_awards
+        for k in range(2):
+            step = 1e-5 * np.eye(2)[k]
+            ends = [top_label._profile(t + sign * step, *given)[0].sum() for sign in (1, -1)]
+            several = 2 if n_awards == 1 else 1  # one award's ridge is counted for each temperature
+            if several == 1:
+                np.testing.assert_allclose(slope[k], (ends[0] - ends[1]) / 2e-5, atol=1e-6)
+        margin = (award[award_of] if n_awards else 0.0) - top_label.log_rest(others, np.exp(t)[of])[0]
+        loss = weight * (np.log1p(np.exp(-margin)) * correct + np.log1p(np.exp(margin)) * (1 - correct))
+        ridge = 0.3 * ((award**2 if n_awards == 2 else (award**2).sum()) + (t - 0.2) ** 2)
+        np.testing.assert_allclose(value, np.bincount(of, loss) + ridge)
+
+
+def test_roots_of_several_functions_at_once():
+    found = top_label._roots(
+        lambda t: np.array([t[0] ** 3 - 2.0, t[1] + 5.0, t[2] - 9.0, np.exp(t[3]) - 1.0]), np.full(4, -1.0), np.full(4, 2.0)
+    )
+    np.testing.assert_allclose(found, [2.0 ** (1 / 3), -1.0, 2.0, 0.0], atol=1e-9)
+
+
+def test_a_temperature_at_its_bound_says_so():
+    """Rows that are all right want to be sure without end; rows of no slope keep the centre."""
+    others = np.array([[-1.0], [-2.0]])
+    beta, _, bound = top_label.fit_top_label(others, np.ones(2), np.ones(2), np.zeros(2, dtype=int), 1)
+    assert beta[0] == pytest.approx(1e3)
+    assert bound.tolist() == [True]
+    beta, _, bound = top_label.fit_top_label(others, np.zeros(2), np.ones(2), np.zeros(2, dtype=int), 1)
+    assert beta[0] == pytest.approx(1e-3)
+    assert bound.tolist() == [True]
+    beta, _, bound = top_label.fit_top_label(0 * others, np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int), 1, centre=0.7)
+    assert beta[0] == pytest.approx(np.exp(0.7))
+    assert bound.tolist() == [False]
