@@ -1,56 +1,186 @@
-"""How many tests of findings fail at the commit where the findings were made: ``python tools/findings_before.py [REV]``.
+"""How many tests of findings fail where the findings were made: ``python -m tools.findings_before``.
 
-Lays ``tests/findings`` beside the sources, data files and tools of REV (default 1c59415) and runs them there and here; prints a row a
-finding and exits with 1 if a finding has no test that fails there, or one that fails here.
+Runs ``tests/findings`` at the commit where each round of findings was made (F: 1c59415, G: 527bd88)
+and here, and prints a row a finding. A failure there counts only for its own reason: an import, a
+name or an option that does not exist there says nothing about the finding. Exits with 1 where a
+finding has no such failure, no test, or a test that fails here.
+
+``python -m tools.findings_before G14 G15``     these only
+``python -m tools.findings_before --write``     also writes ``tests/findings/outcomes_527bd88.json``
+``python -m tools.findings_before --stored``    G only, beside that file; nothing is run at 527bd88
 """
 
+import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from tools.measure import ROOT, checkout
 
-__all__ = ["main", "outcomes"]
+__all__ = ["Outcome", "is_own", "main", "outcomes"]
 
-BEFORE = "1c59415"
+FOLDER = Path("tests") / "findings"
+#: Where the findings of a letter were made, and how many they are where all must have a test.
+ROUNDS = {"f": "1c59415", "g": "527bd88"}
+EVERY = [f"g{j:02d}" for j in range(1, 28)]
+STORED = ROOT / FOLDER / f"outcomes_{ROUNDS['g']}.json"
+#: Reasons of a failure that say only that something has another name there.
+OTHER_NAMES = re.compile(
+    r"ModuleNotFoundError|ImportError|NameError|collection failure|fixture '\w+' not found"
+    r"|No such (option|command)"
+    r"|TypeError: .*(unexpected keyword|positional argument|required keyword|no option)"
+    r"|AttributeError: (module|type object) "
+    r"|AttributeError: '[A-Z](?!oneType)\w*' object has no attribute"
+)
 
 
-def outcomes(root: Path) -> dict[str, Counter]:
-    """By finding ("f04"): how many of its tests passed, failed (errors and files that cannot be imported too) or were skipped."""
+@dataclass(frozen=True)
+class Outcome:
+    """One test: ``outcome`` is passed, failed, skipped or open (marked as failing still)."""
+
+    outcome: str
+    reason: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether it failed for a reason of the finding's own."""
+        return self.outcome == "failed" and is_own(self.reason)
+
+
+def is_own(reason: str) -> bool:
+    """Whether a failure is about what the product does, not about what it is called.
+
+    Examples
+    --------
+    >>> is_own("AssertionError: assert 0.5 < 0.1"), is_own("ImportError: cannot import name 'x'")
+    (True, False)
+    """
+    return OTHER_NAMES.search(reason) is None
+
+
+def outcomes(root: Path, letter: str, findings: set[str], *, marked: bool) -> dict[str, Outcome]:
+    """{test: outcome} of a round in one run of pytest; ``marked`` keeps the marks of xfail."""
+    files = [str(file) for file in _files(root, letter) if file.name.split("_")[1] in findings]
+    if not files:
+        return {}
     environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
-    found: dict[str, Counter] = {}
-    for file in sorted((root / "tests" / "findings").glob("test_f*.py")):
-        command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--tb=no", str(file)]
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-        counts = Counter(re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b", done.stdout, re.MULTILINE))
-        name = file.name.split("_")[1]
-        found.setdefault(name, Counter())
-        found[name] += Counter(passed=counts["PASSED"], failed=counts["FAILED"] + counts["ERROR"], skipped=counts["SKIPPED"])
-    return found
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "junit.xml"
+        options = ["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short"]
+        command = [sys.executable, "-m", "pytest", *options, f"--junitxml={report}", *files]
+        command += [] if marked else ["--runxfail"]
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not report.exists():
+            raise SystemExit(f"pytest did not run in {root}: {(done.stdout + done.stderr)[-1000:]}")
+        cases = ElementTree.parse(report).getroot().iter("testcase")
+        return {_name(case): _outcome(case) for case in cases}
+
+
+def _files(root: Path, letter: str) -> list[Path]:
+    return sorted((root / FOLDER).glob(f"test_{letter}[0-9][0-9]_*.py"))
+
+
+def _name(case: ElementTree.Element) -> str:
+    """The test's name; a file that cannot be collected is a case of its own."""
+    file = case.get("classname") or case.get("name") or ""
+    return f"{file.rsplit('.', 1)[-1]}::{case.get('name')}"
+
+
+def _outcome(case: ElementTree.Element) -> Outcome:
+    for kind in ("failure", "error", "skipped"):
+        if (found := case.find(kind)) is not None:
+            message = " ".join(f"{found.get('message') or ''}".split())[:300]
+            if kind == "skipped":
+                return Outcome("open" if found.get("type") == "pytest.xfail" else kind, message)
+            return Outcome("failed", f"{message} {_raised(found.text or '')}".strip())
+    return Outcome("passed")
+
+
+def _raised(text: str) -> str:
+    """The last line that names an error, where the message of the report does not."""
+    named = re.findall(r"^E\s+((?:\w+\.)*\w+(?:Error|Exception|Warning)\b.*)$", text, re.MULTILINE)
+    return named[-1][:200] if named and "collection failure" not in text else ""
+
+
+def _before(letter: str, findings: set[str]) -> dict[str, Outcome]:
+    """The outcomes where the findings of ``letter`` were made, by today's tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = checkout(ROUNDS[letter], Path(folder))
+        for name in ("findings", "golden"):
+            source, target = ROOT / "tests" / name, root / "tests" / name
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        return outcomes(root, letter, findings, marked=False)
+
+
+def _stored() -> dict[str, Outcome]:
+    held = json.loads(STORED.read_text(encoding="utf-8"))["outcomes"]
+    return {name: Outcome(one["outcome"], one["reason"]) for name, one in held.items()}
+
+
+def _write(found: dict[str, Outcome], findings: set[str]) -> None:
+    """Keep the outcomes, so that later changes are compared with them after names change."""
+    others = _stored() if STORED.exists() else {}
+    kept = {name: one for name, one in others.items() if name.split("_")[1] not in findings}
+    both = sorted((kept | found).items())
+    held = {name: asdict(one) | {"own": one.own} for name, one in both}
+    text = json.dumps({"revision": ROUNDS["g"], "outcomes": held}, indent=1)
+    STORED.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _row(name: str, before: dict[str, Outcome], now: dict[str, Outcome]) -> tuple[str, bool]:
+    """The line of a finding, and whether it is shown to fail before and not to fail now."""
+    was = [one for test, one in before.items() if test.startswith(f"test_{name}_")]
+    is_ = [one for test, one in now.items() if test.startswith(f"test_{name}_")]
+    own, other = sum(one.own for one in was), sum(one.outcome == "failed" for one in was)
+    kinds = ("passed", "open", "failed", "skipped")
+    counts = {kind: sum(one.outcome == kind for one in is_) for kind in kinds}
+    good = own > 0 and not counts["failed"] and counts["passed"] + counts["open"] > 0
+    line = f"{name.upper():8s} {own:12d} {other - own:14d} {len(was):6d}"
+    line += "".join(f" {counts[kind]:8d}" for kind in kinds)
+    return f"{line}{'' if good else '   <- no test' if not was + is_ else '   <-'}", good
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 1 where a finding is not shown to fail before and pass now."""
-    revision = arguments[0] if arguments else BEFORE
-    with tempfile.TemporaryDirectory() as folder:
-        root = checkout(revision, Path(folder))
-        shutil.copytree(ROOT / "tests" / "findings", root / "tests" / "findings", dirs_exist_ok=True)
-        shutil.copytree(ROOT / "tests" / "golden", root / "tests" / "golden", dirs_exist_ok=True)
-        before = outcomes(root)
-    now = outcomes(ROOT)
-    print(f"{'finding':8s} {'failing at ' + revision:>20s} {'of':>5s} {'failing now':>12s} {'of':>5s} {'skipped now':>12s}")
-    for name in now:
-        was, is_ = before[name], now[name]
-        shown = was["failed"], was["passed"] + was["failed"], is_["failed"], is_["passed"] + is_["failed"], is_["skipped"]
-        print(f"{name.upper():8s} {shown[0]:20d} {shown[1]:5d} {shown[2]:12d} {shown[3]:5d} {shown[4]:12d}")
-    bad = [name for name in now if not before[name]["failed"] or now[name]["failed"]]
-    total = [sum(table[name][key] for name in now) for table, key in ((before, "failed"), (now, "failed"), (now, "passed"))]
-    print(f"{len(now)} findings; {total[0]} tests fail at {revision}; now {total[2]} pass and {total[1]} fail")
+    """Print the table; 1 where a finding is not shown to fail before and to pass, or be open, now."""
+    parser = argparse.ArgumentParser("python -m tools.findings_before", description=__doc__)
+    parser.add_argument("findings", nargs="*", metavar="FINDING", help="such as G14; default all")
+    parser.add_argument("--stored", action="store_true", help="compare with the file of outcomes")
+    parser.add_argument("--write", action="store_true", help="write the file of outcomes")
+    options = parser.parse_args(arguments)
+    letters = ["g"] if options.stored or options.write else list(ROUNDS)
+    wanted = {one.lower() for one in options.findings}
+    titles = ("before: own", "other reasons", "tests", "now: pass", "open", "fail", "skip")
+    print(f"{'finding':8s} {titles[0]:>12s} {titles[1]:>14s} {titles[2]:>6s}{titles[3]:>10s}", end="")
+    print("".join(f"{title:>9s}" for title in titles[4:]))
+    bad, total = [], 0
+    for letter in letters:
+        there = [file.name.split("_")[1] for file in _files(ROOT, letter)]
+        names = sorted({*there, *(EVERY if letter == "g" else ())})
+        findings = {name for name in names if not wanted or name in wanted}
+        before = _stored() if options.stored else _before(letter, findings)
+        now = outcomes(ROOT, letter, findings, marked=True)
+        if options.write:
+            _write(before, findings)
+        for name in sorted(findings):
+            line, good = _row(name, before, now)
+            print(line, flush=True)
+            bad += [] if good else [name.upper()]
+            total += 1
+    print(f"{total} findings; to be looked at: {', '.join(bad) or 'none'}")
     return int(bool(bad))
 
 
