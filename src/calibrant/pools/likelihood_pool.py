@@ -133,7 +133,7 @@ class LikelihoodPool(Calibrator):
         require_fitted(self, "weights_")
         if self.scaling_ is not None:
             return f"Every row is calibrated by {self.scaling_.tags.label}."
-        order = np.argsort(-self.weights_, kind="stable").tolist()
+        order: list[int] = np.argsort(-self.weights_, kind="stable").tolist()
         said = ", ".join(f"{self.maps_[j].tags.label} {self.weights_[j]:.2f}" for j in order)
         return f"Every row is calibrated by an average, weighted by likelihood: {said}."
 
