@@ -134,7 +134,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
 
         Such a row gets what its other columns say, and the overall calibrated risk where they say nothing.
 
-        .. versionadded:: 0.3
+        .. versionadded:: 0.2
 
         Parameters
         ----------

@@ -153,7 +153,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def unseen_rows(self, groups: Any) -> dict[str, int]:
         """Count by column of groups the rows whose level the fit had not seen; empty for a calibrator that uses no groups.
 
-        .. versionadded:: 0.3
+        .. versionadded:: 0.2
         """
         require_fitted(self, "n_outputs_")
         return {}

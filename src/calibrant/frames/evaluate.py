@@ -57,7 +57,7 @@ def evaluate(
     quantiles : str
         Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the level.
 
-        .. versionadded:: 0.3
+        .. versionadded:: 0.2
 
     by : str or list of str
         Columns to slice by.
