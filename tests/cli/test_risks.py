@@ -203,3 +203,30 @@ def test_a_warning_is_said_once(run, tmp_path):
     write(tmp_path / "f.jsonl", p=p, y=np.where(rng.random(80) < 0.8, p, 1 - p))
     lines = run("report", "f.jsonl", "--risk", "p", "--label", "y", "--method", "identity").stderr.splitlines()
     assert len(set(lines)) == len(lines)
+
+
+COMMANDS_OF_A_TABLE: list[tuple[str, ...]] = [
+    ("audit", "log.jsonl", "--groups", "note"), ("evaluate", "log.jsonl"), ("evaluate", "log.jsonl", "--by", "note"),
+    ("fit", "log.jsonl", "--method", "isotonic", "-o", "made"), ("apply", "saved", "log.jsonl", "-o", "made.jsonl"),
+    ("report", "log.jsonl", "-o", "made.json"), ("compare", "log.jsonl", "log.jsonl"),
+    ("monitor", "log.jsonl", "--time", "when"), ("decide", "log.jsonl", "-o", "made"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "classes"),
+    [*((command, "x") for command in COMMANDS_OF_A_TABLE), *((("evaluate", "log.jsonl"), other) for other in ("", "x,", "x,x"))],
+)
+def test_fewer_than_two_classes_are_wrong_usage(run, tmp_path, command, classes):
+    (tmp_path / "saved").write_bytes(b"")
+    write(tmp_path / "log.jsonl", risk=[0.2, 0.7, 0.4, 0.6], label=[0, 1, 0, 1], note=["a", "b", "a", "b"])
+    options = () if command[0] == "compare" else ("--risk", "risk")
+    said = run(*command, *options, f"--classes={classes}", code=2).output
+    assert "--classes must name two classes or more" in " ".join(said.split())
+
+
+def test_slices_say_that_no_row_has_the_last_of_classes(run, tmp_path):
+    write(tmp_path / "log.jsonl", risk=[0.2, 0.7, 0.4, 0.6], label=["a", "c", "a", "c"], note=["a", "b", "a", "b"])
+    asked = "evaluate", "log.jsonl", "--by", "note", "--risk", "risk", "--classes"
+    assert "no row of log.jsonl has the label 'b', which --classes names as the event" in run(*asked, "a,b").output
+    assert "Warning" not in run(*asked, "a,c").output

@@ -124,7 +124,7 @@ def _truth_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_two_ways(named: dict[str, Any]) -> None:
-    """Predictions named twice, or an event said twice."""
+    """Predictions named twice, an event said twice, or fewer than two classes."""
     one = next((name for name in ("risk", "confidence") if named.get(name)), None)
     others = ("confidence", "probabilities", "logits", "mean", "std", "quantiles")
     other = next((name for name in others if one is not None and name != one and named.get(name)), None)
@@ -132,10 +132,17 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
         raise click.UsageError(f"--{one} and --{other or 'task regression'} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")
+    _refuse_too_few(named.get("classes"))
     if named.get("predicted") and one != "confidence":
         raise click.UsageError("--predicted names the answers that --confidence is about; name that column, too.")
     if named.get("predicted") and named.get("positive") is not None:
         raise click.UsageError("--predicted says which answers are right, so --positive names nothing; leave one of the two out.")
+
+
+def _refuse_too_few(classes: str | None) -> None:
+    """Refuse ``--classes`` that do not name two different labels at least."""
+    if classes is not None and len({part.strip() for part in classes.split(",")} - {""}) < 2:
+        raise click.UsageError(f"--classes must name two classes or more, with commas between; got {classes!r}; name all, in column order.")
 
 
 class _MethodType(click.ParamType):

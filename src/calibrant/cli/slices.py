@@ -84,8 +84,10 @@ def count_tables(source: str, tables: Tables, columns: Columns, bins: Any, targe
             )  # fmt: skip
     if not found.overall():
         raise InputError(f"{source} has no rows to count; name files that have some.")
-    if columns.positive is not None and not found.overall().get("event_rate", 1.0):
-        say(f"Warning: no row of {source} has the label {columns.positive!r}, which --positive names.", err=True)
+    last = ("--classes", (_listed(columns.classes) or [None])[-1])
+    option, event = last if columns.positive is None else ("--positive", columns.positive)
+    if event is not None and not found.overall().get("event_rate", 1.0):
+        say(f"Warning: no row of {source} has the label {event!r}, which {option} names as the event.", err=True)
     return found, len(paths)
 
 
