@@ -12,7 +12,7 @@ from calibrant.reporting import curves
 from calibrant.reporting.classification import SCORES
 from calibrant.reporting.regions import by_region, confidence_gaps
 from calibrant.reporting.states import Counts, Seen
-from calibrant.reporting.table.cells import RiskCells
+from calibrant.reporting.table.cells import RiskCells, RiskPairs
 from calibrant.reporting.table.fits import TableFits
 from calibrant.reporting.table.sample import TableSample, fold_of
 from calibrant.reporting.table.seen import seen_of
@@ -93,6 +93,22 @@ def test_cells_stand_for_the_rows():
     assert metrics.event_auroc.of(merged) == pytest.approx(metrics.event_auroc.of(record), abs=1e-4)
     number = fold_of(row_hash(0, N))
     assert np.bincount(fold, weights=merged.weights) == pytest.approx(np.bincount(number, weights=record.weights))
+
+
+def test_pairs_of_cells_stand_for_the_rows_on_either_side_of_a_step():
+    """All risks lie within two cells, and the map has a step in each."""
+    rng = np.random.default_rng(0)
+    risk = 0.3 + 0.003 * rng.random(N)
+    record = read(np.column_stack([1.0 - risk, risk]), (rng.random(N) < 0.4).astype(int), sample_weight=rng.integers(0, 4, N))
+    stepped = np.array([0.1, 0.5, 0.9])[np.digitize(risk, [0.301, 0.302])]
+    after = record.recalibrated(np.column_stack([1.0 - stepped, stepped]))
+    number = [slice(0, 1000), slice(1000, 1001), slice(1001, N)]
+    pairs = reduce(RiskPairs.plus, [RiskPairs.of(record.take(one), after.take(one), 15) for one in number])
+    merged = pairs.records("probability")
+    assert len(merged[0]) < 20
+    for ours, theirs in zip(merged, (record, after), strict=True):
+        for metric in (metrics.log_loss, metrics.event_brier_score, metrics.positive_class_calibration_error):
+            assert metric.of(ours) == pytest.approx(metric.of(theirs), abs=1e-5), metric.key
 
 
 def test_a_sample_does_not_depend_on_the_parts():

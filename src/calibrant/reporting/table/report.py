@@ -1,4 +1,4 @@
-"""The report on a table too large for memory: one pass over its rows before calibration, and of many classes one after it."""
+"""The report on a table too large for memory: one pass over its rows before calibration, and one after it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
 from calibrant.reporting.summarise import part_of, summary_of
 from calibrant.reporting.summary import Method, Summary
-from calibrant.reporting.table.cells import RiskCells
+from calibrant.reporting.table.cells import RiskCells, RiskPairs
 from calibrant.reporting.table.fits import TableFits
 from calibrant.reporting.table.sample import TableSample, fold_of, rate_of
 from calibrant.reporting.table.scores import table_scores
@@ -49,7 +49,8 @@ class Pass:
 class TableReport:
     """How to report on a table.
 
-    Two classes: all rows are merged by cell of the risk, outcome and fold, and the report is that of the merged rows, with their weights.
+    Two classes: all rows are merged by outcome and cell of the risk, before and after calibration, and the report is that of the merged
+    rows, with their weights.
     More: scores, errors, curves and tables are of sums over all rows; what these do not give is of a seeded sample of rows. Folds are dealt
     out by the place of each row, whatever the engine and the number of threads.
 
@@ -82,7 +83,7 @@ class TableReport:
     @property
     def passes(self) -> int:
         """How often the table is read."""
-        return 2 if len(self.classes) > 2 and not isinstance(self._calibrator, Identity) else 1
+        return 1 if isinstance(self._calibrator, Identity) else 2
 
     def shown_by(self, progress: Callable[[int], Any]) -> "TableReport":
         """The same, with ``progress``."""
@@ -139,16 +140,19 @@ class TableReport:
 
     def _of_two(self) -> Summary:
         first = self._first()
-        record, fold = first.sums.record()
-        record, fits = replace(record, classes=first.sample.record.classes), self._fits(first)
-        if fits is None:
-            found, used = Compared(record, None, self._calibrator, "none"), None
-        else:
-            found, used = Compared(record, fits.after(record, fold), fits.calibrator, fits.evaluation, n_splits=fits.n_splits), fits.final
+        fits, used = self._fits(first), None
+        record = replace(first.sums.record()[0], classes=first.sample.record.classes)
+        found = Compared(record, None, self._calibrator, "none")
+        if fits is not None:
+            pairs = self.rows.fold(partial(self._paired, fits), self.progress)
+            record, after = (replace(one, classes=record.classes) for one in pairs.records(fits.calibrator.tags.output))
+            found, used = Compared(record, after, fits.calibrator, fits.evaluation, n_splits=fits.n_splits), fits.final
         target = first.sample.record.classes.tolist()[1] if self.target == "event" else self.target
         made = summary_of(CLASSIFICATION, {"": found}, record, [None], target, self._asked, self.n_resamples, self.title, used)
-        cells = f"merged in {len(record):,} cells of the risk, outcome and fold, no wider than {2 * REACH / LOGIT_CELLS:.4f} in log-odds"
-        said = f"its rows are {cells}, which moves a mean loss by less than 0.00001; rows of a cell count as ties"
+        by = "outcome, risk and fold" if fits is None else "outcome and risk, before and after calibration"
+        cells = f"merged in {len(record):,} cells of the {by}, no wider than {2 * REACH / LOGIT_CELLS:.4f} in log-odds"
+        moved = f"which moves a mean loss by less than 0.00001 where risks are within {REACH:.0f} of 0 in log-odds"
+        said = f"its rows are {cells}, {moved}; rows of a cell count as ties"
         return self._told(made, first, fits, said)
 
     def _of_several(self) -> Summary:
@@ -174,6 +178,10 @@ class TableReport:
         of_sample = f"signals, promises and the calibrator's own curves are of a seeded sample of {len(sample):,} rows"
         said = f"scores, calibration errors, curves and confusions are of all rows; what ranks takes rows of a cell for ties; {of_sample}"
         return self._told(made, first, fits, said)
+
+    def _paired(self, fits: TableFits, record: Predictions, number: np.ndarray) -> RiskPairs:
+        """The second pass of two classes: the rows before and after calibration."""
+        return RiskPairs.of(record, fits.after(record, fold_of(number)), self.n_bins)
 
     def _calibrated(self, fits: TableFits, record: Predictions, number: np.ndarray) -> Pass:
         """The second pass: sums of the rows after calibration, and of what it changed."""
