@@ -99,7 +99,7 @@ def test_pairs_of_cells_stand_for_the_rows_on_either_side_of_a_step():
     """All risks lie within two cells, and the map has a step in each."""
     rng = np.random.default_rng(0)
     risk = 0.3 + 0.003 * rng.random(N)
-    record = read(np.column_stack([1.0 - risk, risk]), (rng.random(N) < 0.4).astype(int), sample_weight=rng.integers(0, 4, N))
+    record = read(np.column_stack([1.0 - risk, risk]), (rng.random(N) < 0.4).astype(int), sample_weight=rng.integers(1, 4, N))
     stepped = np.array([0.1, 0.5, 0.9])[np.digitize(risk, [0.301, 0.302])]
     after = record.recalibrated(np.column_stack([1.0 - stepped, stepped]))
     number = [slice(0, 1000), slice(1000, 1001), slice(1001, N)]
