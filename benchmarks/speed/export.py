@@ -1,8 +1,9 @@
-"""Every method by every emitter: the largest difference to predict, and the time of one row.
+"""Every method by every emitter: the largest difference to predict, and the time of one row; by emitter, which kinds of rows differ.
 
 Run: python benchmarks/speed/export.py
 Emitters whose libraries or compilers are missing are left out, with a line that says so: pip install 'calibrant[export]' onnxruntime torch.
-Differences of error bars are in units of the largest number that comes out.
+Differences are in units of the largest number of the row, or of 1 where that is smaller. A row differs where it is further off than
+rounding can explain, 1e-9 (onnx, of the same float32 rows: 1e-5): it fell on another side of a step, or a number came out as none.
 """
 
 import ctypes
@@ -12,13 +13,16 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import calibrant as cb
 from calibrant import export
+from calibrant.compare.given import shown_name
 from calibrant.contracts.compiled import Compiled
 from calibrant.export.subject import QUANTILES
 
@@ -35,52 +39,109 @@ ERROR_BARS = [
     cb.IntervalCalibration(), cb.ConformalIntervals(), cb.MondrianIntervals(), cb.DistributionRecalibration(),
     cb.AutoRegressionCalibrator(),
 ]  # fmt: skip
+OF_LOGITS = [cb.TemperatureScaling(inputs="logit"), cb.VectorScaling(inputs="logit"), cb.MatrixScaling(inputs="logit")]
+#: What a row of each kind is; of forecasts the same of means and errors.
+KINDS = {
+    "new": "as the fit's, but new", "repeat": "a row of the fit", "between": "halfway between two neighbouring scores of the fit",
+    "zero": "holds exact zeros or ones", "extreme": "logits of up to 700, either way",
+}  # fmt: skip
 READER = Path(__file__).parents[2] / "docs" / "reader" / "read_expression.py"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A fitted part, the rows that it is run on, as they are given to what is exported, and the groups among them, as a table has them."""
+    """A fitted part, the rows by kind that it is run on, as what is exported is given them, and their groups, as a table has them."""
 
     fitted: object
-    rows: np.ndarray
+    by_kind: dict[str, np.ndarray]
     groups: np.ndarray | None = None
 
     @property
-    def name(self):
-        part = self.fitted
-        return f"OneVsRest({type(part.map).__name__})" if isinstance(part, cb.OneVsRest) else type(part).__name__
+    def rows(self) -> np.ndarray:
+        return np.vstack([*self.by_kind.values()])
 
-    def predicted(self, rows):
+    @property
+    def name(self) -> str:
+        return shown_name(self.fitted) + (" of logits" if self.fitted.get_params().get("inputs") == "logit" else "")
+
+    def predicted(self, rows: np.ndarray) -> np.ndarray:
         """What it says here of the rows."""
         if isinstance(self.fitted, cb.RegressionCalibrator):
             made = self.fitted.predict(*rows.T)
             return np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
         return self.fitted.predict_proba(rows[:, :CLASSES], groups=self.groups)
 
+    def off(self, run, single: bool) -> np.ndarray:
+        """(n,) how far each row is off, infinite where a number comes out as none."""
+        rows = self.rows.astype(np.float32) if single else self.rows
+        expected = self.predicted(rows)
+        off = np.abs(np.asarray(run(rows), dtype=np.float64) - expected).max(axis=1) / np.maximum(1.0, np.abs(expected).max(axis=1))
+        return np.where(np.isnan(off), np.inf, off)
 
-def cases():
+
+def cases() -> list[Case]:
     """Every method, fitted."""
-    P, y, rows = outputs()
+    logits, y = outputs()
+    P = softmax(logits)
+    rows = {kind: softmax(one) for kind, one in new_logits(logits).items()} | {"between": halfway(P[1000:]), "zero": certain(P)}
     rng = np.random.default_rng(1)
-    made = [Case(m.fit(P, y), rows) for m in METHODS]
-    groups, new = rng.integers(0, 5, (len(P), 2)), rng.integers(-1, 6, (len(rows), 2))
-    by_group = cb.GroupCalibrator(depth=2).fit(P, np.where(rng.random(len(y)) < 0.3, groups[:, 0] % CLASSES, y), groups=groups)
-    made.append(Case(by_group, np.hstack([rows, by_group.group_levels().codes(new)]), new))
+    made = [Case(m.fit(P[1000:], y[1000:]), rows) for m in METHODS]
+    made += [Case(m.fit(logits[1000:], y[1000:]), new_logits(logits)) for m in OF_LOGITS]
+    groups, new = rng.integers(0, 5, (1000, 2)), rng.integers(-1, 6, (sum(map(len, rows.values())), 2))
+    by_group = cb.GroupCalibrator(depth=2).fit(P[1000:], np.where(rng.random(1000) < 0.3, groups[:, 0] % CLASSES, y[1000:]), groups=groups)
+    codes = np.split(by_group.group_levels().codes(new), np.cumsum([len(one) for one in rows.values()])[:-1])
+    made.append(Case(by_group, {k: np.hstack([one, own]) for (k, one), own in zip(rows.items(), codes, strict=True)}, new))
     mean, std = rng.normal(size=ROWS), rng.uniform(0.3, 3.0, ROWS)
     y = mean + 1.5 * std**1.2 * rng.standard_t(5, ROWS)
-    bars = np.column_stack([mean, std])
-    return made + [Case(m.fit(mean[1000:], y[1000:], std=std[1000:]), bars[:600]) for m in ERROR_BARS]
+    bars, steps = np.column_stack([mean, std]), np.sort(std[1000:])
+    forecasts = {
+        "new": bars[:300], "repeat": bars[1000:1300],
+        "between": np.column_stack([mean[:300], (0.5 * (steps[1:] + steps[:-1]))[::3][:300]]),
+        "zero": np.column_stack([np.zeros(300), std[1000:1300]]),
+        "extreme": np.array([*product((-700.0, 700.0), (1e-6, 1e6))]),
+    }  # fmt: skip
+    return made + [Case(m.fit(mean[1000:], y[1000:], std=std[1000:]), forecasts) for m in ERROR_BARS]
 
 
-def outputs():
-    """(P, y, rows to judge on: new ones, ties and certain ones)."""
+def outputs() -> tuple[np.ndarray, np.ndarray]:
+    """(logits, y): the second half of the rows is for the fit."""
     rng = np.random.default_rng(0)
     logits = 3.0 * rng.normal(size=(ROWS, CLASSES))
-    y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    P = np.exp(1.7 * (logits - logits.max(axis=1, keepdims=True)))
-    P /= P.sum(axis=1, keepdims=True)
-    return P[1000:], y[1000:], np.vstack([P[:300], P[1000:1300], np.eye(CLASSES), np.full((1, CLASSES), 1.0 / CLASSES)])
+    return 1.7 * logits, (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    P = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def new_logits(logits: np.ndarray) -> dict[str, np.ndarray]:
+    """Rows of logits of the kinds that these have."""
+    extreme = np.array(list(product((-700.0, 0.0, 30.0, 700.0), repeat=CLASSES)))
+    return {"new": logits[:300], "repeat": logits[1000:1300], "extreme": extreme}
+
+
+def halfway(P: np.ndarray) -> np.ndarray:
+    """Rows of which one class is halfway between two neighbours among the fit's, and the others share the rest as they did."""
+    made = []
+    for k in range(CLASSES):
+        order = np.sort(P[:, k])
+        rows = P[np.argsort(P[:, k])][:-1:10].copy()
+        middle = (0.5 * (order[1:] + order[:-1]))[::10]
+        rows *= ((1.0 - middle) / (1.0 - rows[:, k]))[:, None]
+        rows[:, k] = middle
+        made.append(rows)
+    return np.vstack(made)
+
+
+def certain(P: np.ndarray) -> np.ndarray:
+    """Rows with one, two or all but one class at exactly 0, and even ones."""
+    made = []
+    for zero in product((False, True), repeat=CLASSES):
+        if not all(zero):
+            rows = np.where(zero, 0.0, P[1000:1020])
+            made.append(rows / rows.sum(axis=1, keepdims=True))
+    return np.vstack([*made, np.full((1, CLASSES), 1.0 / CLASSES)])
 
 
 def compiled(case, folder):
@@ -92,7 +153,7 @@ def in_json(case, folder):
     reader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reader)
     exported = json.loads(export.to_json(case.fitted))
-    return lambda rows: np.array([reader.run(exported, row) for row in rows.tolist()])
+    return lambda rows: np.array([reader.run(exported, row) for row in rows.tolist()], dtype=np.float64)
 
 
 def in_c(case, folder):
@@ -121,7 +182,9 @@ def in_javascript(case, folder):
 
     def run(rows):
         (folder / "rows.json").write_text(json.dumps(rows.tolist()), encoding="utf-8")
-        return np.array(json.loads(subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout))
+        return np.array(
+            json.loads(subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout), dtype=np.float64
+        )
 
     return run
 
@@ -183,18 +246,36 @@ def main():
         folder = Path(place)
         made = cases()
         emitters = {name: make for name, make in EMITTERS.items() if available(make, folder, made[0])}
-        print(f"{CLASSES} classes: largest difference to predict (onnx: of the same float32 rows), and CPU us of one row")
-        print(f"{'':34}" + "".join(f"{name:>20}" for name in emitters))
+        found = {name: Counter() for name in emitters}
+        print(f"{CLASSES} classes: largest difference to predict, and CPU us of one row")
+        print(f"{'':62}" + "".join(f"{name:>20}" for name in emitters))
         for case in made:
             cells = []
-            for kind, make in emitters.items():
-                run, rows = make(case, folder), case.rows.astype(np.float32) if kind == "onnx" else case.rows
-                expected = case.predicted(rows)
-                off = np.abs(run(rows) - expected).max() / max(1.0, np.abs(expected).max())
+            for name, make in emitters.items():
+                run, single = make(case, folder), name == "onnx"
+                off = case.off(run, single)
+                count(found[name], case, off, 1e-5 if single else 1e-9)
+                row = case.rows[:1].astype(np.float32) if single else case.rows[:1]
                 # A process or a query for each row is no way to serve: they are not timed.
-                slow = kind in ("javascript", "sql")
-                cells.append(f"{off:11.1e} {'' if slow else f'{microseconds(lambda r=run, row=rows[:1]: r(row), 200):.1f}':>7}")
-            print(f"{case.name:34}" + " ".join(cells), flush=True)
+                slow = name in ("javascript", "sql")
+                cells.append(f"{off.max():11.1e} {'' if slow else f'{microseconds(lambda r=run, row=row: r(row), 200):.1f}':>7}")
+            print(f"{case.name:62}" + " ".join(cells), flush=True)
+    print("\nrows that differ, of all, and the largest difference; " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()))
+    print(f"{'':12}" + "".join(f"{kind:>24}" for kind in KINDS))
+    for name, counts in found.items():
+        cells = [f"{counts[kind, 'differ']:,} of {counts[kind, 'rows']:,} {counts[kind, 'worst']:8.1e}" for kind in KINDS]
+        print(f"{name:12}" + "".join(f"{cell:>24}" for cell in cells))
+
+
+def count(found: Counter, case: Case, off: np.ndarray, tolerance: float) -> None:
+    """Add the rows of a case that are further off than the tolerance, by kind, and the largest difference."""
+    start = 0
+    for kind, rows in case.by_kind.items():
+        own = off[start : start + len(rows)]
+        start += len(rows)
+        found[kind, "rows"] += len(own)
+        found[kind, "differ"] += int((own > tolerance).sum())
+        found[kind, "worst"] = max(found[kind, "worst"], own.max())
 
 
 if __name__ == "__main__":
