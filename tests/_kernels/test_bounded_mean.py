@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy import optimize
 
-from calibrant._kernels.bounded_mean import betting_p_values, hoeffding_bentkus
+from calibrant._kernels.bounded_mean import STAKES, betting_p_values, hoeffding_bentkus
 
 
 def betting(loss, risk=0.05, delta=0.05):
@@ -48,3 +49,19 @@ def test_the_capital_of_the_first_rows_of_each_number_and_repetitions():
     twice = betting_p_values(loss, np.full(60, 2.0), np.array([60]), 0.1, 0.05)
     assert twice == pytest.approx(betting(np.repeat(loss, 2), 0.1))
     assert betting(loss[::-1], 0.1) == pytest.approx(betting(loss, 0.1))
+
+
+def test_the_capital_is_that_of_the_stakes_written_out():
+    """Half on the first stake that Hoeffding's mean asks for, the rest evenly on it and those above it."""
+    loss = np.random.default_rng(1).random(200) * 0.15
+    gain = [np.prod(1.0 + share / 0.9 * (0.1 - loss)) for share in STAKES]
+    mean = optimize.brentq(lambda m: 200.0 * (m * np.log(m / 0.1) + (1.0 - m) * np.log((1.0 - m) / 0.9)) - np.log(20.0), 1e-12, 0.1 - 1e-9)
+    first = sum(share < (0.1 - mean) / 0.1 for share in STAKES)
+    assert 0 < first < len(STAKES) - 1
+    assert betting(loss, 0.1) == pytest.approx(1.0 / (0.5 * gain[first] + 0.5 * np.mean(gain[first:])), rel=1e-9)
+
+
+def test_few_rows_bet_on_the_highest_stake_alone():
+    """Five rows without a loss prove nothing at 5 %, so that all is on the last stake, of .98."""
+    assert betting(np.zeros(5)) == pytest.approx((1.0 + 0.98 / 0.95 * 0.05) ** -5.0, rel=1e-12)
+    assert betting(np.ones(5)) == 1.0

@@ -5,6 +5,8 @@ import pytest
 
 from calibrant._kernels.cell_offsets import (
     Family,
+    FittedFamily,
+    _step,
     fit_families,
     held_out_scores,
     outcome_slopes,
@@ -85,3 +87,60 @@ def test_the_prior_variance_at_the_ends_of_what_is_tried():
     assert prior_variance(np.full((3, 1), np.sqrt(200.0)), np.ones((3, 1))) == pytest.approx(100.0, rel=1e-3)
     assert prior_variance(np.full((3, 1), np.sqrt(4.0)), np.ones((3, 1))) == pytest.approx(3.0, rel=1e-4)
     assert prior_variance(np.ones((3, 1)), np.ones((3, 1))) == 0.0
+
+
+def with_slopes():
+    """(normal scores, a family of two cells with slopes of x)."""
+    rng = np.random.default_rng(5)
+    cell, x = rng.integers(0, 2, 60), rng.uniform(0.5, 2.0, 60)
+    return (np.array([0.5, -0.6])[cell] * x + rng.normal(0.0, 0.3, 60))[:, None], Family(cell, 2, x)
+
+
+def test_slopes_of_a_cell_are_a_shrunken_regression_on_x():
+    score, family = with_slopes()
+    weight, log = np.arange(60) % 3 + 1.0, np.full((60, 1), -0.5)
+    (found,), status, eta = fit_families(np.zeros((60, 1)), shift_slopes(score, log), weight, [family])
+    # Of squared errors one step is exact: the sums of x times the score, over those of its squares and 1 / variance.
+    worth = np.exp(1.0) * weight
+    square, product = (np.bincount(family.index, worth * family.x * one) for one in (family.x, score[:, 0]))
+    assert status == "converged"
+    np.testing.assert_allclose(found.effect[:, 0], product / (square + 1.0 / found.variance), rtol=1e-3)
+    np.testing.assert_allclose(found.spread[:, 0], 1.0 / (square + 1.0 / found.variance), rtol=1e-6)
+    np.testing.assert_allclose(eta[:, 0], found.effect[family.index, 0] * family.x)
+    np.testing.assert_allclose(found.variance, prior_variance(product, square), rtol=1e-4)
+
+
+def test_a_row_left_out_of_slopes_of_x_is_exactly_a_fit_without_it():
+    """Of squared errors, one family and a known variance nothing is of first order only."""
+    score, family = with_slopes()
+    slopes, index, x, y = shift_slopes(score, np.zeros((60, 1))), family.index, family.x, score[:, 0]
+    product, square = np.bincount(index, x * y), np.bincount(index, x * x)
+    spread = 1.0 / (square + 2.0)
+    fitted = FittedFamily((product * spread)[:, None], spread[:, None], 0.5)
+    said = held_out_scores(family.of_rows(fitted.effect), slopes, [family], [fitted])
+    without = (product[index] - x * y) / (square[index] - x * x + 2.0) * x
+    np.testing.assert_allclose(said[:, 0], without)
+    # The pulls of families add up, and no row is taken out more than twentyfold.
+    both = [Family(np.zeros(1, dtype=int), 1), Family(np.zeros(1, dtype=int), 1, np.full(1, 2.0))]
+    for pulls, left in (((0.1, 0.05), 0.7), ((0.5, 0.125), 0.05)):
+        given = [FittedFamily(np.zeros((1, 1)), np.full((1, 1), pull), 1.0) for pull in pulls]
+        said = held_out_scores(np.full((1, 1), 3.0), shift_slopes(np.full((1, 1), 5.0), np.zeros((1, 1))), both, given)
+        assert said[0, 0] == pytest.approx(3.0 - (pulls[0] + 4.0 * pulls[1]) * 2.0 / left)
+
+
+def test_steps_are_at_most_one_and_a_family_of_no_variance_goes_back_to_nothing():
+    score, bound, effect = np.array([[9.0], [-9.0], [1.0]]), np.ones((3, 1)), np.array([[0.0], [0.0], [0.5]])
+    assert _step(score, bound, effect, 1.0).tolist() == [[1.0], [-1.0], [0.25]]
+    assert _step(score, bound, effect, 0.0).tolist() == [[0.0], [0.0], [-0.5]]
+
+
+def test_shares_and_slopes_of_what_is_far_out_are_those_of_the_farthest():
+    assert shares_of(np.array([[-1000.0], [1000.0], [0.0]])).tolist() == [[np.exp(-700.0)], [1.0], [0.5]]
+    far = shift_slopes(np.ones((2, 1)), np.array([[-40.0], [40.0]]))(np.zeros((2, 1)))
+    assert [one[:, 0].tolist() for one in far] == [[np.exp(60.0), np.exp(-60.0)]] * 3
+    slope, curvature, most = spread_slopes(np.full((2, 1), 2.0), np.full((2, 1), 0.5))(np.array([[-40.0], [40.0]]))
+    np.testing.assert_allclose(slope[:, 0], 2.25 * np.exp([60.0, -60.0]) - 1.0)
+    assert curvature.tolist() == most.tolist() == [[2.0], [2.0]]
+    p = shares_of(np.array([[0.3, -0.2, 0.1]]))
+    slope, curvature, most = outcome_slopes(np.array([[0.0, 1.0, 0.0]]))(np.array([[0.3, -0.2, 0.1]]))
+    np.testing.assert_allclose([slope, curvature, most], [[[0.0, 1.0, 0.0]] - p, p * (1.0 - p), p])

@@ -46,3 +46,11 @@ def test_where_there_is_no_maximum():
     # Half of four at even odds: no shift, and a variance of 1 / (n p q), raised by n / (n - 1).
     value, variance = intercept_at_unit_slope(np.full(4, 0.5), np.array([0.0, 1.0, 0.0, 1.0]), ones)
     np.testing.assert_allclose([value, variance], [0.0, 4.0 / 3.0], atol=1e-12)
+
+
+def test_rows_of_little_weight_are_not_taken_for_more_than_one():
+    """Of a weight of 1.5 the factor n / (n - 1) is 1.5, not 3."""
+    light = WEIGHT * 1.5 / WEIGHT.sum()
+    for fit in (lambda w: slope_and_intercept(SCORE, HIT, w)[1], lambda w: intercept_at_unit_slope(SCORE, HIT, w)[1]):
+        # But for the factor, here also 1.5, variances times n stay the same.
+        np.testing.assert_allclose(fit(light), fit(WEIGHT) * (WEIGHT.sum() - 1.0), rtol=1e-6)

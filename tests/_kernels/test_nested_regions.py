@@ -19,3 +19,24 @@ def test_order_and_repetition_change_nothing():
     nodes = grow_regions(points, weight.astype(float), 4, 5.0)
     order = rng.permutation(np.repeat(np.arange(300), weight))
     np.testing.assert_allclose(grow_regions(points[order], np.ones(len(order)), 4, 5.0), nodes)
+
+
+def test_regions_of_depth_three_have_seven_nodes():
+    points = np.arange(8.0)[:, None]
+    nodes = grow_regions(points, np.ones(8), 3, 1.0)
+    assert nodes[:, 1].tolist() == [3.5, 1.5, 5.5, 0.5, 2.5, 4.5, 6.5]
+    assert region_paths(nodes, points)[:, 2].tolist() == list(range(7, 15))
+    assert region_paths(nodes, np.array([[3.5]])).tolist() == [[1, 4, 10]]
+
+
+def test_what_is_halved_and_where():
+    # A feature that hardly varies is never halved; both halves need the least weight, of which twice as much must be there.
+    assert grow_regions(np.array([[0.0], [1e-5]]), np.ones(2), 1, 1.0).tolist() == [[-1.0, -1.0]]
+    assert grow_regions(np.array([[0.0], [1e-4]]), np.ones(2), 1, 1.0).tolist() == [[0.0, 5e-5]]
+    line = np.array([[0.0], [1.0], [2.0]])
+    assert grow_regions(line, np.array([1.0, 1.0, 4.0]), 1, 2.0).tolist() == [[0.0, 1.5]]
+    assert grow_regions(line, np.array([1.0, 1.0, 4.0]), 1, 2.5).tolist() == [[-1.0, -1.0]]
+    # Where the feature that varies most cannot be halved, the next one is; of two that vary as much, the first.
+    skewed = np.array([[0.0, 0.0], [0.0, 0.5], [0.0, 1.0], [9.0, 1.5]])
+    assert grow_regions(skewed, np.ones(4), 1, 2.0).tolist() == [[1.0, 0.75]]
+    assert grow_regions(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2), 1, 1.0).tolist() == [[0.0, 0.5]]

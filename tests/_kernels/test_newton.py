@@ -145,3 +145,10 @@ def test_curvature_is_corrected_by_the_changes_of_the_gradient():
     np.testing.assert_allclose(_corrected(B, pairs, lambda r, relative: 5.0 * r), B / D.diagonal())
     step, change = np.array([1.0, 0.5, 0.0]), A @ np.array([1.0, 0.5, 0.0])
     np.testing.assert_allclose(_corrected(change, [(step, change)], lambda r, relative: 0.3 * r), step)
+    # Of two pairs: the update of Broyden, Fletcher, Goldfarb and Shanno as it is written for matrices, once for each, the older first.
+    H, steps = 0.3 * np.eye(3), np.array([[1.0, 0.5, 0.0], [-0.2, 0.4, 1.0]])
+    pairs = [(step, A @ step) for step in steps]
+    for step, change in pairs:
+        rho, turn = 1.0 / (step @ change), np.eye(3) - np.outer(step, change) / (step @ change)
+        H = turn @ H @ turn.T + rho * np.outer(step, step)
+    np.testing.assert_allclose(_corrected(B, pairs, lambda r, relative: 0.3 * r), H @ B)

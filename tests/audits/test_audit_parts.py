@@ -89,6 +89,10 @@ def test_totals_are_sums_over_the_rows():
             np.testing.assert_allclose(found, expected, atol=1e-9)
     odd = of_outcomes(np.array([0.0, 1.0, 0.5]), np.array([1.0, 0.0, 1.0]), np.array([2.0, 3.0, 5.0]), np.zeros(3, dtype=int))
     assert Totals.of(odd, everyone(3), np.zeros((3, 1), dtype=int), 1).impossible.tolist() == [[5.0]]
+    # Of what was said for certain the outcomes that came all the same: 2 of 7 at 0, and 3 of 10 at 1.
+    sure, hit = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1.0, 0.0, 0.0, 1.0])
+    odd = of_outcomes(sure, hit, np.array([2.0, 5.0, 3.0, 7.0]), np.zeros(4, dtype=int))
+    assert Totals.of(odd, everyone(len(odd)), np.zeros((len(odd), 1), dtype=int), 1).impossible.tolist() == [[5.0]]
     assert parted(everyone(3), np.array([1, 0, 1]), 2).toarray().tolist() == [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
 
 
@@ -256,3 +260,46 @@ def test_what_is_found_in_one_half_is_of_the_units_of_the_other():
         assert abs(cut - 0.5) < 0.1
         np.testing.assert_array_equal(first, features[at, 0] <= cut + 5e-5)
     assert len(found_groups("tree", ["x"], features[:199], sample.take(np.arange(199)), 0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("events", "said", "enough"), [(30, 0.5, True), (29, 0.5, False), (70, 0.5, True), (71, 0.5, False), (1, 0.0, True), (0, 0.0, False)]
+)
+def test_what_the_weak_null_can_be_tested_on(events, said, enough):
+    """Thirty events and thirty without one, of 100 rows; or one event that was said to be impossible."""
+    sample = of_outcomes(np.full(100, said), (np.arange(100) < events) * 1.0, np.ones(100), np.zeros(100, dtype=int))
+    weak = Weak(sample, everyone(len(sample)), np.zeros((len(sample), 1), dtype=int), 1)
+    assert weak.enough.tolist() == [[enough]]
+
+
+@pytest.mark.parametrize(("clusters", "enough"), [(29, False), (30, True)])
+def test_the_weak_null_needs_thirty_clusters(clusters, enough):
+    rows = 300
+    sample = of_outcomes(
+        np.full(rows, 0.5), np.arange(rows) % 2 * 1.0, np.ones(rows), np.zeros(rows, dtype=int), np.arange(rows) % clusters
+    )
+    weak = Weak(sample, everyone(len(sample)), np.zeros((len(sample), 1), dtype=int), 1)
+    assert weak.enough.tolist() == [[enough]]
+
+
+def test_the_weak_null_of_scores_needs_thirty_rows_that_vary():
+    for n, off, enough in ((30, 1.0, True), (29, 1.0, False), (40, 0.0, False)):
+        none = np.zeros((n, 1))
+        sample = ScoreSample(("mean",), np.ones(n), none, none + off, none, None, np.arange(n))
+        assert Weak(sample, everyone(n), np.zeros((n, 1), dtype=int), 1).enough.tolist() == [[enough]]
+
+
+@pytest.mark.parametrize(("n", "enough"), [(20, True), (19, False)])
+def test_the_strong_null_needs_a_variance_of_five(n, enough):
+    sample = of_outcomes(np.full(n, 0.5), np.arange(n) % 2 * 1.0, np.ones(n), np.zeros(n, dtype=int))
+    assert Strong(sample, everyone(len(sample)), np.zeros((len(sample), 1), dtype=int), 1).enough.tolist() == [[enough]]
+
+
+def test_the_first_range_and_sizes_of_running_sums():
+    """Two groups of three parts: the sums run to 2, -1, 1 and to -4, -4, 0."""
+    sums = np.array([2.0, -3.0, 2.0, -4.0, 0.0, 4.0])[:, None]
+    size, largest = _statistics(sums, np.array([2.0, 8.0]), 3)
+    assert size.tolist() == [[0.5], [0.0]]
+    assert largest.tolist() == [1.5]
+    # A group that does not vary is never far.
+    assert _statistics(sums, np.array([0.0, 8.0]), 3)[1].tolist() == [0.5]

@@ -46,3 +46,17 @@ def test_the_order_of_the_classes_changes_nothing():
     found = similar_classes(score, labels, np.ones(160), 60, 0.9)
     again = similar_classes(score, turned[labels], np.ones(160), 60, 0.9)
     np.testing.assert_array_equal(again[turned], found[:8])
+
+
+def test_each_class_is_described_by_its_own_rows_in_the_order_of_their_scores():
+    """Rows in no order; two classes are of one kind, two of another, and the last of its own: a quarter of half of 28 is three clusters."""
+    rng = np.random.default_rng(2)
+    labels = rng.permutation(np.repeat(np.arange(5), 28))
+    low = np.array([0.0, 0.0, 1.0, 1.0, 5.0])
+    score = low[labels] + 0.1 * rng.random(140)
+    found = similar_classes(score, labels, np.ones(140), 25, 0.9)
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert len(set(found[[0, 2, 4]].tolist())) == 3
+    assert (found[:5] > 0).all()
+    assert (found[5:] == 0).all()

@@ -14,6 +14,9 @@ def test_the_band_is_that_of_all_bins_together_and_claims_nothing_where_no_row_w
         ends = np.subtract(clopper_pearson(hits, n, 0.95), score)
         assert (low[bin_], high[bin_]) == pytest.approx((ends[0] - 0.02, ends[1] + 0.02))
     assert (low[1], high[1]) == (-1.02, 1.02)
+    # A single row is claimed of, as the only bin with any.
+    low, high = learned_band(np.array([[1.0, 0.3, 1.0], [0.0, 0.0, 0.0]]), 0.1, 0.0)
+    assert (low[0], high[0]) == pytest.approx(np.subtract(clopper_pearson(1.0, 1.0, 0.9), 0.3))
 
 
 def test_rows_and_totals():

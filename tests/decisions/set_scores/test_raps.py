@@ -1,7 +1,7 @@
 import numpy as np
 
 from calibrant.decisions.set_scores.aps import Aps
-from calibrant.decisions.set_scores.raps import Raps, chosen_raps
+from calibrant.decisions.set_scores.raps import PENALTIES, Raps, chosen_raps
 
 
 def test_ranks_beyond_the_free_ones_cost():
@@ -37,3 +37,25 @@ def test_a_long_noisy_tail_is_penalised():
     found = chosen_raps(P, y, np.ones(1000), rng.random(1000), 0.8)
     assert found.penalty > 0.0
     assert found.free == 1
+
+
+def test_the_smallest_mean_set_of_all_that_are_tried():
+    """Every penalty and number of free ranks, by the scores of all classes; the first of equals."""
+    rng, chosen = np.random.default_rng(3), set()
+    for tail in (0.02, 0.1, 0.3, 1.0) * 4:
+        y, u, weight = rng.integers(0, 12, 80), rng.random(80), rng.integers(1, 4, 80).astype(float)
+        P = tail * rng.dirichlet(np.full(12, 0.5), 80) + 0.1 * np.eye(12)[np.where(rng.random(80) < 0.7, y, (y + 1) % 12)]
+        P /= P.sum(axis=1, keepdims=True)
+        rank = (P[np.arange(80), y][:, None] <= P).sum(axis=1)
+        usual = min(k for k in range(13) if weight @ (rank <= k) >= 0.8 * weight.sum() - 1e-9)
+        sizes = {}
+        for penalty in PENALTIES:
+            for free in sorted({1, 2, 5, usual})[: None if penalty else 1]:
+                score = Raps(penalty, free)
+                own = np.repeat(score.of_labels(P, y, u), weight.astype(int))
+                limit = np.sort(own)[int(np.ceil(0.8 * (len(own) + 1))) - 1]
+                sizes[penalty, free] = weight @ (score.of_all(P, u) <= limit).sum(axis=1)
+        found = chosen_raps(P, y, weight, u, 0.8)
+        assert sizes[found.penalty, found.free] == min(sizes.values())
+        chosen.add((found.penalty, found.free))
+    assert len(chosen) > 4
