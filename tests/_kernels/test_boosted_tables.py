@@ -1,6 +1,7 @@
 """Symmetric trees on codes: the split of most gain, halves that add up, codes put in the order of their errors."""
 
 import numpy as np
+import pytest
 
 from calibrant._kernels.boosted_tables import Growth, grow_tree, leaves
 from calibrant._kernels.boosting import MOST_COLUMNS, Shares, boost
@@ -32,6 +33,34 @@ def test_deeper_levels_count_each_row_once():
     leaf = leaves(codes, column, right)
     expected = np.bincount(leaf[rows], score[rows], 16) / (np.bincount(leaf[rows], minlength=16) + 1.0)
     np.testing.assert_allclose(value, expected, atol=1e-12)
+
+
+def test_every_level_takes_the_split_of_most_gain_over_all_nodes():
+    """Three levels by trying every column and every cut; the tables have a width that no code reaches."""
+    rng = np.random.default_rng(3)
+    codes, score, information = rng.integers(0, 4, (3, 60)).astype(np.uint8), rng.normal(size=60), rng.uniform(0.5, 1.5, 60)
+    column, right, value, gain = grow_tree(codes, score, information, np.arange(60), Growth(3, 0.7, np.ones(3, dtype=bool), 5))
+    node = np.zeros(60, dtype=int)
+
+    def worth(nodes):
+        return (np.bincount(nodes, score, 8) ** 2 / (np.bincount(nodes, information, 8) + 0.7)).sum()
+
+    for level in range(3):
+        found = {(j, c): 0.5 * (worth(2 * node + (codes[j] > c)) - worth(node)) for j in range(3) for c in range(4)}
+        best = max(found, key=lambda split: found[split])
+        assert (column[level], right[level].tolist()) == (best[0], [c > best[1] for c in range(5)])
+        assert gain[level] == pytest.approx(found[best], abs=1e-9)
+        node = 2 * node + (codes[best[0]] > best[1])
+    np.testing.assert_allclose(value, np.bincount(node, score, 8) / (np.bincount(node, information, 8) + 0.7))
+
+
+def test_a_split_that_gains_next_to_nothing_is_not_made():
+    """Two halves of 10 rows, off by e either way: a gain of 10 e^2, twice which must be above a thousandth."""
+    codes, growth = np.repeat([0, 1], 10)[None].astype(np.uint8), Growth(1, 1e-9, np.ones(1, dtype=bool), 2)
+    for off, split in ((0.00707, False), (0.00708, True)):
+        _, right, _, gain = grow_tree(codes, np.where(codes[0], off, -off), np.ones(20), np.arange(20), growth)
+        assert right[0].tolist() == [False, split]
+        assert gain[0] == pytest.approx(10.0 * off**2 if split else 0.0)
 
 
 def test_names_are_parted_whatever_their_codes():

@@ -22,6 +22,9 @@ def test_few_columns_are_added_from_the_first_to_the_last():
     # Pairs would give 1e16 + (1 + 1): the two ones count then.
     row = np.array([[1e16, 1.0, 1.0, -1e16]])
     assert sum_rows(row).tolist() == [0.0]
+    for width, sum_ in ((32, 0.0), (33, 2.0)):
+        wide = np.pad([[1e16, 0.0, 1.0, 1.0, -1e16]], ((0, 0), (0, width - 5)))
+        assert sum_rows(wide).tolist() == sum_rows(np.vstack([wide, wide])).tolist()[:1] == [sum_]
     assert sum_in_sequence(row.T).tolist() == sum_in_sequence(np.vstack([row, row]).T)[:1].tolist() == [0.0]
 
 

@@ -155,6 +155,22 @@ def test_the_alarm_stays_on_and_the_numbers_agree():
     assert curve.alarm.tolist() == [t >= monitor.alarm_time_ for t in range(30)]
 
 
+@pytest.mark.parametrize("options", [{"alpha": 0.0}, {"alpha": 1.0}, {"alpha": 1.5}, {"alpha": -0.1}, {"alpha": 1}, {"tolerance": 1.0},
+                                     {"tolerance": 1.5}, {"tolerance": -1e-9}, {"tolerance": "0"}])  # fmt: skip
+def test_options_beyond_the_edge_are_refused(options):
+    (name,) = options
+    with pytest.raises(InputError, match=f"{name} must be"):
+        cb.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
+
+
+def test_options_at_the_edge_are_taken():
+    for options in ({"alpha": 1e-12}, {"alpha": 1.0 - 1e-12}, {"tolerance": 0}, {"tolerance": 0.999}):
+        monitor = cb.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
+        assert (monitor.n_, len(monitor.path_), monitor.alarm_time_) == (10.0, 1, None)
+        assert monitor.threshold_ == pytest.approx(1.0 / options.get("alpha", 0.05))
+        assert not monitor.reference_
+
+
 def test_what_cannot_be_used_is_refused():
     with pytest.raises(InputError, match="alpha must be"):
         cb.CalibrationMonitor(alpha=5.0).update([0.5], [1])

@@ -1,0 +1,43 @@
+"""Options of prediction sets, at their edges."""
+
+from typing import Any
+
+import pytest
+
+from calibrant.decisions.set_rows import require_options
+from calibrant.errors import InputError
+
+OPTIONS: dict[str, Any] = {"score": "raps", "level": 0.9, "penalty": 0.1, "k_reg": 1, "share": 0.5, "n_bins": 256, "seed": 0}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {}, {"penalty": 0.0}, {"penalty": 5.0}, {"k_reg": 0}, {"share": 1e-6}, {"share": 0.999999}, {"n_bins": 257}, {"seed": 7},
+        {"level": 0.0001}, {"level": 0.9999}, {"penalty": None, "k_reg": None},
+        *({"score": score, "penalty": None, "k_reg": None} for score in ("lac", "aps", "margin", "top_k")),
+    ],
+)  # fmt: skip
+def test_options_at_the_edge_of_what_may_be(changed):
+    require_options(**OPTIONS | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"penalty": -1e-9}, "penalty must be a finite number of at least 0"),
+        ({"k_reg": -1}, "k_reg must be a whole number of at least 0"),
+        *(({"share": share}, "fit_share must be above 0 and below 1") for share in (0.0, 1.0, 1.5, True)),
+        ({"n_bins": 255}, "n_bins must be a whole number of at least 256"),
+        ({"seed": -1}, "random_state must be a whole number of at least 0; got -1; 0 is usual"),
+        ({"level": 0.0}, "level"),
+        ({"level": 1.0}, "level"),
+        *(
+            (changed, "go together")
+            for changed in ({"penalty": None}, {"k_reg": None}, {"score": "aps"}, {"score": "lac", "penalty": None})
+        ),
+    ],
+)
+def test_options_beyond_it(changed, said):
+    with pytest.raises(InputError, match=said):
+        require_options(**OPTIONS | changed)
