@@ -64,6 +64,59 @@ def test_losses_of_ones_own_give_the_same():
     assert mine.guarantee_.quantity == "mean loss"
 
 
+def test_the_first_parameter_of_small_enough_losses():
+    """(sum of the losses + 1) / (n + 1) at most the risk, for losses of any size in [0, 1] that fall by any steps."""
+    rng = np.random.default_rng(5)
+    for n, risk in ((12, 0.2), (19, 0.1), (30, 0.35)):
+        at = np.sort(rng.normal(size=8))
+        lost = -np.sort(-(rng.random((n, 8)) ** 2), axis=1) * np.linspace(1.0, 0.0, 8)
+        weight = rng.integers(0, 3, n)
+        for w in (np.ones(n, dtype=int), weight):
+            bound = (w @ lost + 1.0) / (w.sum() + 1.0)
+            rule = cb.ConformalRiskControl(risk).fit_losses(at, lost, sample_weight=w)
+            first = int(np.argmax(bound <= risk))
+            assert rule.parameter_ == at[first]
+            assert rule.mean_loss_ == pytest.approx(w @ lost[:, first] / w.sum())
+    # The first parameter where it is good enough; a rise by rounding is none.
+    assert cb.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_ == -3.0
+    assert cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20).parameter_ == 1.0
+    with pytest.raises(InputError, match="row 1 does"):
+        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.1, 0.1], [0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]])
+    with pytest.raises(InputError, match="which ascend"):
+        cb.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
+    with pytest.raises(InputError, match="each of the 3 parameters"):
+        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.0]] * 20)
+
+
+def test_how_many_rows_a_risk_takes():
+    for risk, n in ((0.1, 9), (0.5, 1), (0.3, 3), (0.01, 99)):
+        assert cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * n).parameter_ == 1.0
+        if n > 1:
+            with pytest.raises(InputError, match=f"takes {n} rows; got {n - 1}"):
+                cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * (n - 1))
+    with pytest.raises(InputError, match="takes 19 clusters; got 10"):
+        cb.ConformalRiskControl(0.05).fit_losses([0.0, 1.0], [[1.0, 0.0]] * 20, cluster=np.arange(20) // 2)
+
+
+def test_sets_and_answers_of_the_parameter_found():
+    """Of ten rows the true label is second in two: one may be missed at .2, so that two are shown, at .3 one is."""
+    P, y = np.array([[0.6, 0.3, 0.1]] * 10), np.array([0] * 8 + [1] * 2)
+    assert [cb.ConformalRiskControl(risk, "top_k").fit(P, y).parameter_ for risk in (0.2, 0.3)] == [2.0, 1.0]
+    assert cb.ConformalRiskControl(0.2, "top_k").fit(P, y).predict_set([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]).tolist() == [
+        [False, True, True], [True, True, False],
+    ]  # fmt: skip
+    # Answers of a confidence above that of the last mistake that must not be accepted.
+    sure = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99])
+    rule = cb.ConformalRiskControl(0.2, "accepted_and_wrong").fit(np.column_stack([sure, 1.0 - sure]), [1, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+    assert rule.parameter_ == pytest.approx(0.65)
+    assert rule.accept(np.array([[0.649, 0.351], [0.651, 0.349]])).tolist() == [False, True]
+    # Of a row with two true labels each counts half; a row without any cannot lose.
+    found = cb.ConformalRiskControl(0.2).fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5)
+    assert (found.parameter_, found.mean_loss_) == (-0.3, 0.0)
+    assert found.predict_set([[0.3, 0.29]]).tolist() == [[True, False]]
+    assert cb.ConformalRiskControl(0.4).fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5).parameter_ == -0.9
+
+
 def test_weights_and_clusters():
     rng = np.random.default_rng(3)
     p, y = several(200, rng)
