@@ -7,10 +7,13 @@ from scipy import optimize, special, stats
 from calibrant._kernels.memberships import membership
 from calibrant.audits import nulls as kernel
 from calibrant.audits.evidence import false_discovery, shrunk_gaps
+from calibrant.audits.families import _critical, _multicalibration
 from calibrant.audits.found import _rules, found_groups, number_features
-from calibrant.audits.levels import cells, columns_of, everyone, family
+from calibrant.audits.levels import Family, cells, columns_of, everyone, family
 from calibrant.audits.limits import gap_limits
 from calibrant.audits.nulls import Strong, Weak, _statistics
+from calibrant.audits.result import GroupGap
+from calibrant.audits.rows import gaps, sorted_gaps
 from calibrant.audits.sample import ClassSample, ScoreSample, of_outcomes
 from calibrant.audits.totals import Totals, parted
 
@@ -303,3 +306,95 @@ def test_the_first_range_and_sizes_of_running_sums():
     assert largest.tolist() == [1.5]
     # A group that does not vary is never far.
     assert _statistics(sums, np.array([0.0, 8.0]), 3)[1].tolist() == [0.5]
+
+
+def of_tests(statistic, tested, n, freedom=50.0, maxima=()):
+    """Tests with these numbers, of groups of ``n`` rows."""
+    n, tested = np.array(n, dtype=float)[:, None], np.array(tested)[:, None]
+    each, maxima = n[..., None], np.array(maxima)
+    totals = Totals(n, 0.3 * n, 0.2 * n, 0.21 * n, 0.01 * n, 0.0 * n, each, 0.3 * each, -0.1 * each, 0.21 * each)
+    p, freedom = np.where(tested, 0.03, np.nan), np.array(freedom) + 0.0 * n
+    return kernel.Tested(totals, tested, np.array(statistic)[:, None], np.sqrt(0.21 * n), freedom, p, maxima, (2.0, maxima))
+
+
+def test_intervals_reach_as_far_as_the_test_does():
+    """Of 19 draws the 19th largest statistic is that of 5 %, the 18th that of 10 %; groups that were not tested share the rate of all."""
+    sample, maxima = sampled()[0], np.arange(1.0, 20.0)[::-1]
+    found = of_tests([3.0, 1.0, 0.0], [True, False, False], [100, 20, 0], freedom=[[9.0], [3.0], [0.0]], maxima=maxima)
+    assert _critical(found, 0.05, "strong", sample)[:, 0].tolist() == [19.0, *[pytest.approx(stats.norm.ppf(1.0 - 0.0125))] * 2]
+    assert _critical(found, 0.1, "strong", sample)[0, 0] == 18.0
+    assert _critical(found, 0.01, "strong", sample)[0, 0] == 19.0
+    weak = _critical(found, 0.05, "weak", sample)[:, 0]
+    np.testing.assert_allclose(weak, [19.0, stats.t.ppf(1.0 - 0.0125, 3.0), stats.t.ppf(1.0 - 0.0125, 0.5)])
+    none = of_tests([1.0], [False], [30], freedom=7.0)
+    np.testing.assert_allclose(_critical(none, 0.05, "weak", sample), [[stats.t.ppf(0.975, 7.0)]])
+    scores = ScoreSample(("mean",), np.ones(1), np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), None, np.arange(1))
+    np.testing.assert_allclose(_critical(none, 0.05, "strong", scores), [[stats.t.ppf(0.975, 7.0)]])
+
+
+def test_the_error_of_all_groups_is_held_against_its_draws():
+    found = _multicalibration(of_tests([1.0], [True], [30], maxima=[1.0, 2.0, 2.0 - 1e-13, 3.0]))
+    assert (found.value, found.expected, found.p_value) == (2.0, pytest.approx(2.0), 4.0 / 5.0)
+
+
+def test_rows_of_an_audit_are_their_sums_in_means():
+    found = of_tests([3.0, 1.0, 0.0], [True, True, False], [100, 400, 0], maxima=[1.0])
+    sample, where = sampled()[0], [{"g": "a"}, {"g": "b"}, {"g": "c"}]
+    group = Family(where, membership(np.zeros(0, dtype=int), np.zeros(0, dtype=int), (3, len(sample))))
+    p_value, critical = np.array([[0.05], [0.051], [np.nan]]), np.full((3, 1), 2.0)
+
+    def made(tolerance, null="strong"):
+        return gaps(sample, group, found, p_value, critical, 0.05, tolerance, null, True)
+
+    first, second, empty = made(1.0)
+    assert [one.outcome for one in (first, second, empty)] == ["off", "holds", "not enough data"]
+    assert first.p_value == 0.05
+    assert (first.n, first.events, first.found) == (100.0, pytest.approx(20.0), True)
+    numbers = [first.said, first.came, first.gap, first.ratio, first.error, first.error_by_chance, first.score_gap]
+    np.testing.assert_allclose(numbers, [0.3, 0.2, 0.1, 2.0 / 3.0, 0.1, np.sqrt(2.0 / np.pi * 0.21 / 100.0), 0.01])
+    assert [empty.said, empty.ratio, empty.p_value] == [None] * 3
+    # The second holds where its whole interval is within the tolerance.
+    reach = max(abs(second.low), abs(second.high))
+    assert [made(reach + off)[1].outcome for off in (1e-9, -1e-9)] == ["holds", "not enough data"]
+    assert second.low < 0.1 < second.high
+
+
+def test_groups_are_listed_by_what_is_surest():
+    def one(name, outcome, p, low, high, shrunk):
+        return GroupGap({"group": name}, "", 9.0, 3.0, 0.3, 0.2, 0.1, low, high, 1.0, 0.1, 0.1, 0.0, shrunk, p, outcome, False)
+
+    rows = [
+        one("few", "not enough data", None, -0.4, -0.3, 0.0), one("far", "holds", 0.9, -0.2, -0.1, 0.0),
+        one("near", "holds", 0.2, -0.1, 0.1, 0.1), one("nearer", "holds", 0.3, -0.1, 0.1, -0.2),
+        one("b", "off", 0.01, 0.1, 0.2, 0.1), one("a", "off", 0.01, 0.1, 0.2, -0.1),
+        one("last", "off", 0.02, 0.5, 0.6, 0.5), one("first", "off", 0.01, -0.4, -0.3, 0.0),
+    ]  # fmt: skip
+    assert [row.name for row in sorted_gaps(rows)] == ["first", "a", "b", "last", "few", "far", "nearer", "near"]
+
+
+def test_names_are_looked_at_up_to_the_twentieth_commonest():
+    labels = np.concatenate([np.repeat([f"n{k:02d}" for k in range(20)], 2), ["rare"]])
+    names, table = number_features([("n", labels)])
+    assert names == [f"n is n{k:02d}" for k in range(20)]
+    assert table.sum(axis=0).tolist() == [2.0] * 20
+    names, table = number_features([("ok", np.array([True, False, True]))])
+    assert (names, table[:, 0].tolist()) == (["ok is True", "ok is False"], [1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", ["tree", "boosting"])
+def test_groups_are_found_in_two_hundred_rows_and_not_in_fewer(kind):
+    rng = np.random.default_rng(6)
+    x = rng.random(200)
+    sample = of_outcomes(np.full(200, 0.5), (x > 0.5) * 1.0, np.ones(200), np.arange(200))
+    features = x[sample.rows][:, None]
+    assert len(found_groups(kind, ["x"], features, sample, 0)) == 2
+    assert found_groups(kind, ["x"], features[:199], sample.take(np.arange(199)), 0) == []
+    if kind == "boosting":
+        for at, found in found_groups(kind, ["x"], features, sample, 0):
+            expected = [f"part {k + 1} of {len(found)} by the error that boosting expects" for k in range(len(found))]
+            assert [one["group"] for one in found.where] == expected
+            assert len(found) >= 2
+            # Every row of the half is in one part, and the parts go up with the error.
+            member = found.matrix.toarray()
+            assert member.sum(axis=0).tolist() == [1.0] * len(at)
+            assert (np.diff([features[at[row > 0], 0].mean() for row in member]) > 0.0).all()
