@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.decisions.cells import rows_of_cells, rows_of_groups
+from calibrant.decisions.cells import Cells, rows_of_cells, rows_of_groups
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.predictions import read
 
@@ -27,6 +27,25 @@ def test_a_new_group_has_no_cell():
     with pytest.warns(SparseDataWarning, match=r"'c'.*no row was seen"):
         found = rows_of_groups("groups", names, RECORD, ["a", "c", "b"])
     assert (found.row.tolist(), found.cell.tolist()) == ([0, 2], [0, 1])
+
+
+def test_some_rows_are_numbered_anew_whether_they_have_cells_or_not():
+    found = Cells(["a", "b"], np.array([0, 0, 2, 5]), np.array([0, 1, 1, 0]))
+    for rows, row, cell in (([5, 0], [1, 1, 0], [0, 1, 0]), ([1, 2], [1], [1]), ([7, 2, 9], [1], [1]), ([4], [], []), ([], [], [])):
+        taken = found.taken(np.array(rows, dtype=int))
+        assert sorted(zip(taken.row.tolist(), taken.cell.tolist(), strict=True)) == sorted(zip(row, cell, strict=True))
+        assert taken.names == ["a", "b"]
+    none = Cells([None], np.zeros(0, dtype=int), np.zeros(0, dtype=int)).taken(np.array([3, 1]))
+    assert len(none.row) == len(none.cell) == 0
+
+
+def test_similar_classes_are_cells_beside_that_of_all():
+    record = read(np.full((4, 3), 1.0 / 3.0), [0, 1, 2, 1])
+    plain = rows_of_cells("similar_classes", record, None)
+    assert (plain.names, plain.row.tolist(), plain.cell.tolist()) == ([None], [0, 1, 2, 3], [0] * 4)
+    assert plain.of_classes(record, None) is plain
+    found = plain.of_classes(record, np.array([2, 1, 0]))
+    assert (found.names, found.row.tolist(), found.cell.tolist()) == ([0, 1, 2], [0, 1, 2, 3, 0, 1, 3], [0, 0, 0, 0, 2, 1, 1])
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_the_first_parameter_of_small_enough_losses():
     # The first parameter where it is good enough; a rise by rounding is none.
     assert cb.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_ == -3.0
     assert cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20).parameter_ == 1.0
-    with pytest.raises(InputError, match="row 1 does"):
-        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.1, 0.1], [0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]])
+    with pytest.raises(InputError, match="row 2 does"):
+        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.1, 0.1]] * 2 + [[0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]])
     with pytest.raises(InputError, match="which ascend"):
         cb.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
     with pytest.raises(InputError, match="each of the 3 parameters"):

@@ -55,6 +55,10 @@ def test_logits_keep_their_scale():
     )  # fmt: skip
     assert b.score == pytest.approx(logit(a.score), abs=0.02)
     assert (b.low, b.high) == pytest.approx((logit(a.low), logit(a.high)))
+    # Of two columns of logits only the difference counts.
+    own = np.random.default_rng(0).normal(size=len(p))
+    c = cb.decision_threshold(y, np.column_stack([own, own + logit(p)]), inputs="logit", **COSTS, calibrator=cb.Platt())
+    assert (c.score, c.low, c.high) == pytest.approx((b.score, b.low, b.high))
 
 
 def test_costs_and_counts_are_those_of_the_confusion_matrix():

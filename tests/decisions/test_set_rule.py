@@ -7,6 +7,7 @@ import pytest
 
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import SparseDataWarning
+from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 P, Y = RNG.dirichlet(np.ones(3), 40), RNG.integers(0, 3, 40)
@@ -67,3 +68,13 @@ def test_a_row_of_a_new_group_may_be_anything():
         smoothed = sets.p_values(NEW[:2], groups=[7, 7], smoothed=True)
     assert ((smoothed > 0.0) & (smoothed < 1.0)).all()
     assert (smoothed == smoothed[:, :1]).all()
+
+
+def test_the_penalty_is_that_asked_for():
+    for penalty, k_reg in ((0.3, 2), (0.0, 0), (0.05, 1)):
+        sets = ConformalSets("raps", level=0.7, penalty=penalty, k_reg=k_reg, randomised=False).fit(P, Y)
+        assert sets.rule_.raps == (penalty, k_reg)
+        order = np.argsort(-NEW, axis=1)
+        mass = np.take_along_axis(np.cumsum(np.take_along_axis(NEW, order, axis=1), axis=1), np.argsort(order, axis=1), axis=1)
+        score = mass + penalty * np.maximum(np.argsort(order, axis=1) + 1 - k_reg, 0)
+        np.testing.assert_allclose(sets.rule_.scorer.of_all(read(NEW)), score, atol=1e-9)
