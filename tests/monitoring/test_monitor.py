@@ -182,3 +182,35 @@ def test_what_cannot_be_used_is_refused():
         cb.CalibrationMonitor().update_sums([[10.0, 5.0, 11.0]])
     with pytest.raises(InputError, match="same bins"):
         cb.CalibrationMonitor().update_sums([[10.0, 5.0, 4.0]]).update_sums(np.zeros((2, 3)))
+
+
+def test_evidence_p_values_and_times_by_hand():
+    monitor = cb.CalibrationMonitor(alpha=0.05, tolerance=0.0)
+    for time in ("2026-03-01 00:00:00", 7, "b", None):
+        monitor.update_sums([[50.0, 45.0, 20.0]], time=time)
+    assert monitor.times_ == ["2026-03-01", 7, "b", 3]
+    assert monitor.n_ == 200.0
+    assert monitor.path_[-1] == monitor.log_evidence_ == max(monitor.path_)
+    assert monitor.evidence_ == pytest.approx(np.exp(monitor.path_[-1]))
+    # With a reference half of the error rate is for the claim: the threshold, and with it the p-value, is doubled.
+    assert monitor.p_value_ == pytest.approx(np.exp(-max(monitor.path_)))
+    learned = cb.CalibrationMonitor(alpha=0.05, tolerance=0.0).fit_sums([[5000.0, 4500.0, 4500.0]])
+    assert learned.p_value_ == 1.0
+    assert (learned.threshold_, learned.reference_, learned.alarm_) == (40.0, True, False)
+    for _ in range(3):
+        learned.update_sums([[50.0, 45.0, 20.0]])
+    assert learned.p_value_ == pytest.approx(2.0 * np.exp(-max(learned.path_)))
+    assert learned.alarm_time_ == next(t for t, value in enumerate(learned.path_) if value >= np.log(40.0))
+    for _ in range(40):
+        learned.update_sums([[50.0, 45.0, 5.0]])
+    assert learned.log_evidence_ > 709.0
+    assert learned.evidence_ == np.inf
+
+
+def test_the_alarm_is_at_the_first_batch_whose_evidence_reaches_the_threshold():
+    path = [cb.CalibrationMonitor().update_sums([[30.0, 27.0, hits]]).path_[0] for hits in range(5, 28)]
+    for alpha in (0.5, 0.05, 0.01):
+        rung = [cb.CalibrationMonitor(alpha=alpha).update_sums([[30.0, 27.0, hits]]).alarm_ for hits in range(5, 28)]
+        assert rung == [value >= np.log(1.0 / alpha) for value in path]
+    exactly = cb.CalibrationMonitor(alpha=float(np.exp(-path[0])))
+    assert exactly.update_sums([[30.0, 27.0, 5.0]]).path_[0] == pytest.approx(np.log(exactly.threshold_))

@@ -187,3 +187,49 @@ def test_what_cannot_be_watched_is_said():
     with pytest.raises(InputError, match=r"sums must be \(8, 8\)"):
         cb.CalibrationMonitor(target="forecast").update_sums(np.zeros((8, 3)))
     assert PitClaim(np.array([0.5])).rows(np.ones((2, 2))) == 4.0
+
+
+CLAIM = PitClaim(np.array([0.1, 0.5, 0.9]))
+COUNTS = np.diag([5.0, 20.0, 10.0, 15.0])
+
+
+def test_what_is_stated_of_counts_by_hand():
+    both = np.stack([COUNTS, 2.0 * COUNTS])
+    np.testing.assert_allclose(CLAIM.stated(both), [[50.0, 40.0, 30.0], [100.0, 80.0, 60.0]])
+    np.testing.assert_allclose(CLAIM.errors(both)[0], [[50.0, 5.0, 5.0], [50.0, 25.0, 25.0], [50.0, 45.0, 35.0]])
+    assert CLAIM.rows(COUNTS) == 50.0
+    assert CLAIM.words(COUNTS) == "80 % intervals hold 60 % of the outcomes, and 50 % are below the median"
+    uneven = PitClaim(np.array([0.2, 0.4, 0.8]))
+    assert uneven.words(COUNTS) == "60 % intervals hold 60 % of the outcomes, and 50 % are below the 0.4 quantile"
+    drawn = CLAIM.redrawn(100.0 * COUNTS, 40)
+    assert drawn.shape == (40, 3, 3)
+    np.testing.assert_allclose(drawn.mean(axis=0), 100.0 * CLAIM.errors(COUNTS[None])[0], rtol=0.03)
+    assert drawn[:, :, 2].std(axis=0).min() > 5.0
+
+
+def test_a_claim_learned_of_counts_deals_out_ties():
+    """Of rows that may be in either of two cells the stakes of a learned claim are the mean; else they pay what pays least."""
+    ties = np.zeros((4, 4))
+    ties[1, 2] = 8.0
+    low, high = np.full(3, -0.01), np.full(3, 0.01)
+    each = np.stack([CLAIM.log_factors(np.diag(row), low, high, True) for row in np.eye(4)], axis=1)
+    np.testing.assert_allclose(CLAIM.log_factors(ties, low, high, True), 4.0 * (each[:, 1] + each[:, 2]), atol=1e-9)
+    assert (CLAIM.log_factors(ties, low, high, False) <= 8.0 * np.maximum(each[:, 1], each[:, 2]) + 1e-9).all()
+    np.testing.assert_allclose(CLAIM.log_factors(COUNTS, low, high, False), each @ COUNTS.diagonal(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        -np.eye(4), np.full((4, 4), 1.0), np.full((4, 4), np.nan), np.diag([np.inf] * 4), np.eye(3), np.eye(5), np.zeros((4, 3)),
+        np.eye(4, k=-1),
+    ],
+)  # fmt: skip
+def test_counts_that_cannot_be(sums):
+    with pytest.raises(InputError, match=r"sums must be \(4, 4\), rows whose PIT is in cells a to b with a <= b between the 3 levels"):
+        CLAIM.checked(sums)
+
+
+def test_counts_that_can_be():
+    for sums in (np.zeros((4, 4)), COUNTS, np.triu(np.ones((4, 4)))):
+        assert CLAIM.checked(sums) is sums

@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.pit_bets import cell_shares
-from calibrant.monitoring.refit_gain import forecast_refit_gain, refit_gain
+from calibrant.monitoring.refit_gain import _out_of_fold, forecast_refit_gain, refit_gain
 
 
 def rows(n, sharp, seed):
@@ -52,3 +52,36 @@ def test_of_forecasts_it_is_what_the_cells_of_new_rows_show():
     gain, error = forecast_refit_gain(rng.multinomial(500, claimed).astype(float), levels)
     assert gain < error
     assert np.isfinite(forecast_refit_gain(np.array([30.0, 0.0, 0.0, 0.0]), levels)).all()
+
+
+def test_each_row_counts_at_the_gain_of_a_fit_on_the_other_folds():
+    counts, value = np.array([30.0, 12.0, 0.0, 58.0]), np.array([1.0, -2.0, 50.0, 0.25])
+    mean, error = _out_of_fold(counts, lambda rest: value)
+    rows = np.repeat(value, counts.astype(int))
+    assert (mean, error) == (pytest.approx(rows.mean()), pytest.approx(rows.std(ddof=1) / 10.0))
+    seen = []
+
+    def gain(rest):
+        seen.append(rest)
+        return rest
+
+    mean, _ = _out_of_fold(counts, gain)
+    own = counts - np.array(seen)
+    assert own.shape == (5, 4)
+    assert own.sum(axis=0).tolist() == counts.tolist()
+    assert (own >= 0.0).all()
+    assert own[:, 3].max() < 30.0
+    assert mean == pytest.approx((own * np.array(seen)).sum() / 100.0)
+    assert _out_of_fold(np.array([1.0]), lambda rest: np.array([2.0])) == (2.0, 0.0)
+
+
+def test_the_gain_of_a_bin_is_the_difference_of_its_log_likelihoods():
+    """Five bins on the sigmoid of half the log-odds: every fold finds it but for noise, and the gain is what it says, bin by bin."""
+    score, n = np.array([0.05, 0.2, 0.5, 0.8, 0.95]), 40_000.0
+    rate = 1.0 / (1.0 + np.sqrt((1.0 - score) / score))
+    gain, error = refit_gain(np.column_stack([np.full(5, n), n * score, n * rate]))
+    expected = rate * np.log(rate / score) + (1.0 - rate) * np.log((1.0 - rate) / (1.0 - score))
+    assert gain == pytest.approx(expected.mean(), abs=2e-4)
+    each = np.stack([np.log(rate / score), np.log((1.0 - rate) / (1.0 - score))])
+    spread = np.average((each - gain) ** 2, weights=np.stack([rate, 1.0 - rate]))
+    assert error == pytest.approx(np.sqrt(spread / (5.0 * n)), rel=0.01)

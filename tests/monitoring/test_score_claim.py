@@ -25,3 +25,29 @@ def test_rows_and_totals():
     assert ScoreClaim().stated(sums).tolist() == [[30.0, 23.0, 21.0]]
     with pytest.raises(InputError, match="sums must be"):
         ScoreClaim().checked(np.array([[10.0, 5.0, -1.0]]))
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        [[1.0, -0.1, 0.0]], [[1.0, 0.0, -1.0]], [[-1.0, -1.0, -1.0]], [[1.0, 1.1, 0.0]], [[1.0, 0.0, 1.1]], [[1.0, np.nan, 0.0]],
+        [[np.inf, 1.0, 0.0]], [1.0, 0.5, 0.5], [[1.0, 0.5]], [[1.0, 0.5, 0.5, 0.5]],
+    ],
+)  # fmt: skip
+def test_sums_that_cannot_be(sums):
+    with pytest.raises(InputError, match="the last two at most the first"):
+        ScoreClaim().checked(np.array(sums))
+
+
+def test_sums_that_can_be_and_others_like_them():
+    sums = np.array([[0.0, 0.0, 0.0], [4.0, 4.0, 0.0], [4.0, 0.0, 4.0], [2000.0, 1000.0, 500.0], [1.0, 0.7, 0.0]])
+    claim = ScoreClaim()
+    assert claim.checked(sums) is sums
+    assert claim.events(sums) is claim.errors(sums) is sums
+    drawn = claim.redrawn(sums, 60)
+    assert drawn.shape == (60, 5, 3)
+    assert (drawn[..., :2] == sums[:, :2]).all()
+    assert (drawn[:, [0, 1, 2, 4], 2] == [0.0, 0.0, 4.0, 0.0]).all()
+    # 500 hits with a standard deviation of 19.4.
+    assert drawn[:, 3, 2].mean() == pytest.approx(500.0, abs=8.0)
+    assert 14.0 < drawn[:, 3, 2].std() < 25.0
