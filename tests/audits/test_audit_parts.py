@@ -398,3 +398,48 @@ def test_groups_are_found_in_two_hundred_rows_and_not_in_fewer(kind):
             member = found.matrix.toarray()
             assert member.sum(axis=0).tolist() == [1.0] * len(at)
             assert (np.diff([features[at[row > 0], 0].mean() for row in member]) > 0.0).all()
+
+
+def test_a_column_of_numbers_is_cut_and_what_is_missing_is_a_level():
+    numbers = np.array([0.5, np.nan, 2.5, 1.5, 3.5, np.nan])
+    (column,) = columns_of([("x", numbers)], 2, np.array([1.0, 9.0, 1.0, 1.0, 1.0, 9.0]))
+    assert column.levels == ["0.5 to 1.5", "2.5 to 3.5", "(missing)"]
+    assert column.index.tolist() == [0, 2, 1, 0, 1, 2]
+    (column,) = columns_of([("x", numbers[[0, 2, 3]])], 3, np.ones(3))
+    assert (column.levels, column.index.tolist()) == (["0.5 to 0.5", "1.5 to 1.5", "2.5 to 2.5"], [0, 2, 1])
+    # Weights cut: the first number holds half of the weight.
+    assert columns_of([("x", numbers[[0, 2, 3, 4]])], 2, np.array([3.0, 1.0, 1.0, 1.0]))[0].index.tolist() == [0, 1, 1, 1]
+
+
+def test_groups_are_found_by_their_errors_and_not_by_what_was_said():
+    """The first feature says how much too little was said, the second what was said."""
+    x = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (100, 1))
+    said = 0.2 + 0.6 * x[:, 1]
+    n = np.arange(400)
+    came = np.where(x[:, 0] > 0.5, 1.0, np.where(x[:, 1] > 0.5, n // 4 % 5 < 4, n // 4 % 5 < 1))
+    sample = of_outcomes(said, came.astype(float), np.ones(400), n)
+    for kind in ("tree", "boosting"):
+        for at, found in found_groups(kind, ["a", "b"], x[sample.rows], sample, 0):
+            member = found.matrix.toarray() > 0
+            assert found.where[0]["group"].startswith("a <= " if kind == "tree" else "part 1 of")
+            assert (x[sample.rows][at][member[0], 0] == 0.0).all()
+
+
+def test_the_largest_range_is_that_of_all_questions():
+    """Three classes, of which the middle one is said too often for the first half of the rows, and too seldom for the others."""
+    said = np.tile([[0.3, 0.4, 0.3]], (60, 1))
+    came = np.eye(3)[np.concatenate([np.tile([0, 2], 15), np.full(30, 1)])]
+    said[:30, 1], said[:30, 0] = 0.39, 0.31
+    sample = ClassSample(("a", "b", "c"), np.ones(60), said, came, said * (1.0 - said), None, np.arange(60))
+    found = kernel.tested_groups(sample, everyone(60), "strong", 20, 0)
+    ranges = []
+    for q in range(3):
+        running = np.cumsum((came - said)[np.argsort(said[:, q], kind="stable"), q])
+        ends = np.flatnonzero(np.append(np.diff(np.sort(said[:, q])) != 0.0, True))
+        sums = running[ends]
+        ranges.append((max(sums.max(), 0.0) - min(sums.min(), 0.0)) / np.sqrt((said[:, q] * (1.0 - said[:, q])).sum()))
+    assert found.range_[0] == pytest.approx(max(ranges))
+    assert max(ranges) > 1.5 * min(ranges)
+    assert found.range_[1].shape == found.maxima.shape == (20,)
+    statistic = np.abs((came - said).sum(axis=0)) / np.sqrt((said * (1.0 - said)).sum(axis=0))
+    np.testing.assert_allclose(found.statistic[0], statistic)
