@@ -152,3 +152,15 @@ def test_curvature_is_corrected_by_the_changes_of_the_gradient():
         rho, turn = 1.0 / (step @ change), np.eye(3) - np.outer(step, change) / (step @ change)
         H = turn @ H @ turn.T + rho * np.outer(step, step)
     np.testing.assert_allclose(_corrected(B, pairs, lambda r, relative: 0.3 * r), H @ B)
+
+
+def test_how_well_a_step_is_solved_for():
+    """Near the end well enough that no step follows; before, to the root of the gradient, between a thousandth and a tenth."""
+    asked = []
+
+    def evaluate(size):
+        return lambda x: (0.0, np.array([size, -0.5 * size]), lambda r, relative: asked.append(relative) or r)
+
+    for size, tolerance in ((4.0, 1e-8), (0.0025, 1e-8), (1e-7, 1e-13), (0.5, 0.1), (0.3, 1.1e-4), (0.3, 0.9e-4)):
+        minimise(evaluate(size), np.zeros(2), tolerance, max_steps=1)
+    np.testing.assert_allclose(asked, [0.1, 0.05, 1e-3, 0.06, 1.1e-4, 0.1])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.projected_newton import projected_newton
+from calibrant._kernels.projected_newton import _solve, projected_newton
 
 
 def quadratic(seed=0):
@@ -32,3 +32,19 @@ def test_what_is_held_at_its_bound_would_fall_below_it(loose):
     held = bounded & (x <= 0.0)
     assert (gradient[held] >= 0.0).all()
     np.testing.assert_allclose(gradient[~held], 0.0, atol=1e-8)
+
+
+def test_directions_without_curvature_get_no_step():
+    """Of a singular matrix the least solution, whatever the scales of its rows; what is not in its range is left out."""
+    for scale in (np.ones(2), np.array([1e-3, 1e4])):
+        flat = np.outer(scale, scale)
+        np.testing.assert_allclose(_solve(flat, scale * [1.0, 1.0]) * scale, [0.5, 0.5])
+        np.testing.assert_allclose(_solve(flat, scale * [1.0, 0.0]) * scale, [0.25, 0.25])
+        np.testing.assert_allclose(_solve(flat, scale * [1.0, -1.0]) * scale, 0.0, atol=1e-12)
+    np.testing.assert_allclose(_solve(np.diag([4.0, 0.0]), np.array([2.0, 3.0])), [0.5, 0.0])
+    assert _solve(np.zeros((2, 2)), np.array([2.0, 3.0])).tolist() == [0.0, 0.0]
+    clear = np.array([[4.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(_solve(clear, np.array([1.0, 2.0])), np.linalg.solve(clear, [1.0, 2.0]))
+    # Of curvatures a million million times apart both are kept.
+    np.testing.assert_allclose(_solve(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-11]]), np.array([1.0, 1.0])), [1.0, 0.0], atol=1e-3)
+    assert _solve(np.zeros((0, 0)), np.zeros(0)).shape == (0,)

@@ -76,3 +76,13 @@ def test_many_entries_are_mixed_in_blocks_as_few_are(monkeypatch):
     assert blocked.dtype == np.float32
     np.testing.assert_allclose(blocked, whole, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(kernel.log_softmax_mixed(logits.astype(np.float64), 0.01, 1.7), whole, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "turned"), [((32, 4), True), ((31, 4), False), ((256, 32), True), ((2000, 33), False), ((8, 1), True)])
+def test_many_rows_of_few_classes_are_laid_out_class_by_class(shape, turned):
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    found = kernel.by_class(values)
+    np.testing.assert_array_equal(found, values)
+    assert (found is not values or shape[1] == 1) == turned
+    assert found.flags.f_contiguous == turned
+    assert kernel.by_class(values[:, 0]).shape == (shape[0],)

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
+import calibrant as cb
 from calibrant._kernels.memberships import membership
 from calibrant.audits import nulls as kernel
 from calibrant.audits.evidence import false_discovery, shrunk_gaps
-from calibrant.audits.families import _critical, _multicalibration
 from calibrant.audits.found import _rules, found_groups, number_features
-from calibrant.audits.levels import Family, cells, columns_of, everyone, family
+from calibrant.audits.levels import cells, columns_of, everyone, family
 from calibrant.audits.limits import gap_limits
 from calibrant.audits.nulls import Strong, Weak, _statistics
-from calibrant.audits.result import GroupGap
-from calibrant.audits.rows import gaps, sorted_gaps
 from calibrant.audits.sample import ClassSample, ScoreSample, of_outcomes
 from calibrant.audits.totals import Totals, parted
 
@@ -308,70 +306,6 @@ def test_the_first_range_and_sizes_of_running_sums():
     assert _statistics(sums, np.array([0.0, 8.0]), 3)[1].tolist() == [0.5]
 
 
-def of_tests(statistic, tested, n, freedom=50.0, maxima=()):
-    """Tests with these numbers, of groups of ``n`` rows."""
-    n, tested = np.array(n, dtype=float)[:, None], np.array(tested)[:, None]
-    each, maxima = n[..., None], np.array(maxima)
-    totals = Totals(n, 0.3 * n, 0.2 * n, 0.21 * n, 0.01 * n, 0.0 * n, each, 0.3 * each, -0.1 * each, 0.21 * each)
-    p, freedom = np.where(tested, 0.03, np.nan), np.array(freedom) + 0.0 * n
-    return kernel.Tested(totals, tested, np.array(statistic)[:, None], np.sqrt(0.21 * n), freedom, p, maxima, (2.0, maxima))
-
-
-def test_intervals_reach_as_far_as_the_test_does():
-    """Of 19 draws the 19th largest statistic is that of 5 %, the 18th that of 10 %; groups that were not tested share the rate of all."""
-    sample, maxima = sampled()[0], np.arange(1.0, 20.0)[::-1]
-    found = of_tests([3.0, 1.0, 0.0], [True, False, False], [100, 20, 0], freedom=[[9.0], [3.0], [0.0]], maxima=maxima)
-    assert _critical(found, 0.05, "strong", sample)[:, 0].tolist() == [19.0, *[pytest.approx(stats.norm.ppf(1.0 - 0.0125))] * 2]
-    assert _critical(found, 0.1, "strong", sample)[0, 0] == 18.0
-    assert _critical(found, 0.01, "strong", sample)[0, 0] == 19.0
-    weak = _critical(found, 0.05, "weak", sample)[:, 0]
-    np.testing.assert_allclose(weak, [19.0, stats.t.ppf(1.0 - 0.0125, 3.0), stats.t.ppf(1.0 - 0.0125, 0.5)])
-    none = of_tests([1.0], [False], [30], freedom=7.0)
-    np.testing.assert_allclose(_critical(none, 0.05, "weak", sample), [[stats.t.ppf(0.975, 7.0)]])
-    scores = ScoreSample(("mean",), np.ones(1), np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), None, np.arange(1))
-    np.testing.assert_allclose(_critical(none, 0.05, "strong", scores), [[stats.t.ppf(0.975, 7.0)]])
-
-
-def test_the_error_of_all_groups_is_held_against_its_draws():
-    found = _multicalibration(of_tests([1.0], [True], [30], maxima=[1.0, 2.0, 2.0 - 1e-13, 3.0]))
-    assert (found.value, found.expected, found.p_value) == (2.0, pytest.approx(2.0), 4.0 / 5.0)
-
-
-def test_rows_of_an_audit_are_their_sums_in_means():
-    found = of_tests([3.0, 1.0, 0.0], [True, True, False], [100, 400, 0], maxima=[1.0])
-    sample, where = sampled()[0], [{"g": "a"}, {"g": "b"}, {"g": "c"}]
-    group = Family(where, membership(np.zeros(0, dtype=int), np.zeros(0, dtype=int), (3, len(sample))))
-    p_value, critical = np.array([[0.05], [0.051], [np.nan]]), np.full((3, 1), 2.0)
-
-    def made(tolerance, null="strong"):
-        return gaps(sample, group, found, p_value, critical, 0.05, tolerance, null, True)
-
-    first, second, empty = made(1.0)
-    assert [one.outcome for one in (first, second, empty)] == ["off", "holds", "not enough data"]
-    assert first.p_value == 0.05
-    assert (first.n, first.events, first.found) == (100.0, pytest.approx(20.0), True)
-    numbers = [first.said, first.came, first.gap, first.ratio, first.error, first.error_by_chance, first.score_gap]
-    np.testing.assert_allclose(numbers, [0.3, 0.2, 0.1, 2.0 / 3.0, 0.1, np.sqrt(2.0 / np.pi * 0.21 / 100.0), 0.01])
-    assert [empty.said, empty.ratio, empty.p_value] == [None] * 3
-    # The second holds where its whole interval is within the tolerance.
-    reach = max(abs(second.low), abs(second.high))
-    assert [made(reach + off)[1].outcome for off in (1e-9, -1e-9)] == ["holds", "not enough data"]
-    assert second.low < 0.1 < second.high
-
-
-def test_groups_are_listed_by_what_is_surest():
-    def one(name, outcome, p, low, high, shrunk):
-        return GroupGap({"group": name}, "", 9.0, 3.0, 0.3, 0.2, 0.1, low, high, 1.0, 0.1, 0.1, 0.0, shrunk, p, outcome, False)
-
-    rows = [
-        one("few", "not enough data", None, -0.4, -0.3, 0.0), one("far", "holds", 0.9, -0.2, -0.1, 0.0),
-        one("near", "holds", 0.2, -0.1, 0.1, 0.1), one("nearer", "holds", 0.3, -0.1, 0.1, -0.2),
-        one("b", "off", 0.01, 0.1, 0.2, 0.1), one("a", "off", 0.01, 0.1, 0.2, -0.1),
-        one("last", "off", 0.02, 0.5, 0.6, 0.5), one("first", "off", 0.01, -0.4, -0.3, 0.0),
-    ]  # fmt: skip
-    assert [row.name for row in sorted_gaps(rows)] == ["first", "a", "b", "last", "few", "far", "nearer", "near"]
-
-
 def test_names_are_looked_at_up_to_the_twentieth_commonest():
     labels = np.concatenate([np.repeat([f"n{k:02d}" for k in range(20)], 2), ["rare"]])
     names, table = number_features([("n", labels)])
@@ -443,3 +377,25 @@ def test_the_largest_range_is_that_of_all_questions():
     assert found.range_[1].shape == found.maxima.shape == (20,)
     statistic = np.abs((came - said).sum(axis=0)) / np.sqrt((said * (1.0 - said)).sum(axis=0))
     np.testing.assert_allclose(found.statistic[0], statistic)
+
+
+def test_where_no_spread_is_seen_limits_are_those_of_independent_rows():
+    """Also of what was said for certain, which may be off too."""
+    sample = of_outcomes(np.array([0.2, 0.5, 0.9]), np.array([0.0, 1.0, 1.0]), np.array([20.0, 30.0, 10.0]), np.zeros(3, dtype=int))
+    totals = Totals.of(sample, everyone(3), np.arange(3)[:, None], 3)
+    own, critical = np.sqrt(totals.parts_variance.sum(axis=-1)), np.full((1, 1), 2.0)
+    plain = gap_limits(sample, totals, own, critical)
+    np.testing.assert_array_equal(gap_limits(sample, totals, 0.0 * own, critical), plain)
+    assert plain[1] - plain[0] > 0.1
+    sure = of_outcomes(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([40.0, 40.0]), np.zeros(2, dtype=int))
+    totals = Totals.of(sure, everyone(2), np.arange(2)[:, None], 2)
+    low, high = gap_limits(sure, totals, np.zeros((1, 1)), critical)
+    assert -0.5 < low[0, 0] < 0.0 < high[0, 0] < 0.5
+    np.testing.assert_allclose(low, -high, atol=1e-6)
+
+
+def test_sums_are_of_the_event_or_of_the_answer():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"p": [0.2, 0.9, 0.6, 0.7] * 20, "label": [0, 1, 1, 0] * 20, "g": ["a", "b"] * 40})
+    for target in ("event", "answer"):
+        assert cb.audit(cb.evaluate(frame, probabilities="p", by="g", target=target)).target == target
