@@ -172,6 +172,8 @@ def test_what_is_refused(options, data, words):
 def test_one_class_and_missing_labels_are_refused():
     with pytest.raises(InputError, match="two classes or more"):
         cb.SelectiveClassifier().fit([0.1] * 100, [0] * 100)
+    with pytest.raises(InputError, match="got 'no' alone"):
+        cb.SelectiveClassifier(classes=["no", "yes"]).fit([0.1] * 100, ["no"] * 100)
     with pytest.raises(InputError, match="y must be the true labels"):
         cb.SelectiveClassifier().fit([0.1] * 100, None)
     with pytest.raises(ValueError, match="not fitted"):
