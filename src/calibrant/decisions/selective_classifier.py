@@ -146,8 +146,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         seen = np.unique(record.labels)
         if len(seen) == 1:
             raise InputError(
-                f"y must hold two classes or more; got {record.classes.tolist()[seen[0]]!r} alone, which says nothing of errors on the others; "
-                "fit it on rows of every class, or pass scores and losses to fit_scores."
+                f"y must hold two classes or more; got {record.classes.tolist()[seen[0]]!r} alone, which says nothing of errors on the "
+                "others; fit it on rows of every class, or pass scores and losses to fit_scores."
             )
         signal, score = confidence_of(self.signal, record)
         index = None if cluster is None else read_clusters(cluster, record)
