@@ -2,12 +2,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -22,6 +23,7 @@ from calibrant import (
     GeometricCalibrator,
     Isotonic,
     OneVsRest,
+    Platt,
     TemperatureScaling,
     VennAbers,
     metrics,
@@ -61,7 +63,7 @@ class Recorder(Calibrator):
 def test_unfitted_model_is_one_model_with_one_calibrator_of_out_of_fold_predictions(three):
     X, y = three
     cv = StratifiedKFold(4)
-    clf = CalibratedClassifier(GaussianNB(), TemperatureScaling(), cv=cv).fit(X, y)
+    clf = CalibratedClassifier(GaussianNB(), TemperatureScaling(), cv=cv, ensemble=False).fit(X, y)
     P, labels = [], []
     for fit_rows, held_out in cv.split(X, y):
         P.append(GaussianNB().fit(X[fit_rows], y[fit_rows]).predict_proba(X[held_out]))
@@ -150,7 +152,7 @@ def test_labels_of_any_kind(two, names):
 
 def test_decision_functions_are_logits(two, three):
     for X, y in (two, three):
-        clf = CalibratedClassifier(LinearSVC(), TemperatureScaling(), cv=3).fit(X, y)
+        clf = CalibratedClassifier(LinearSVC(), TemperatureScaling(), cv=3, ensemble=False).fit(X, y)
         assert clf.calibrators_[0].inputs == "logit"
         Q = clf.predict_proba(X)
         np.testing.assert_allclose(Q.sum(axis=1), 1.0)
@@ -295,8 +297,8 @@ def test_confidence_speaks_of_the_models_own_label(three):
 def test_default_calibrator_improves_an_overconfident_model(two):
     X, y = two
     clf = CalibratedClassifier(RandomForestClassifier(20, max_depth=None, random_state=0), random_state=1).fit(X[:200], y[:200])
-    raw = clf.estimators_[0].predict_proba(X[200:])
-    assert metrics.log_loss(y[200:], clf.predict_proba(X[200:])) < metrics.log_loss(y[200:], raw)
+    raw = np.mean([metrics.log_loss(y[200:], model.predict_proba(X[200:])) for model in clf.estimators_])
+    assert metrics.log_loss(y[200:], clf.predict_proba(X[200:])) < raw
 
 
 def test_rows_that_no_split_holds_out_do_not_calibrate_and_string_input_works():
@@ -333,3 +335,101 @@ def test_a_calibrator_that_looks_at_the_training_data_works_in_cross_validation(
     c = clf.predict_confidence(pd.DataFrame(X))
     right = (clf.estimators_[0].predict(pd.DataFrame(X)) == labels).mean()
     assert abs(c.mean() - right) < 0.1
+
+
+def test_auto_refits_where_the_models_of_the_folds_agree():
+    X, y = make_classification(n_samples=2000, n_features=4, random_state=0)
+    clf = CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(X, y)
+    assert (clf.chosen_, len(clf.estimators_), len(clf.calibrators_)) == ("refit", 1, 1)
+    assert list(clf.evidence_) == ["agreement"]
+    same = CalibratedClassifier(GaussianNB(), TemperatureScaling(), ensemble=False).fit(X, y)
+    np.testing.assert_array_equal(clf.predict_proba(X), same.predict_proba(X))
+    assert clf.explain().startswith("One model, fitted to all rows")
+    assert "One model" not in same.explain()
+
+
+@pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["c", "a", "b"])])
+@pytest.mark.parametrize("calibrator", [None, TemperatureScaling(), OneVsRest(Isotonic()), Recorder(), GeometricCalibrator()])
+def test_auto_averages_where_they_differ(three, names, calibrator):
+    X, y = three
+    clf = CalibratedClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), calibrator).fit(X, names[y])
+    assert (clf.chosen_, len(clf.estimators_)) == ("average", 5)
+    rho, s = clf.evidence_["agreement_unseen"], clf.evidence_["exponent"]
+    assert 0.0 < rho < 1.0
+    assert s == pytest.approx(5 / (1 + 4 * rho))
+    features = {"X": X} if clf.calibrators_[0].tags.uses_features else {}
+    calibrators = clf.calibrators_ if len(clf.calibrators_) == 5 else clf.calibrators_ * 5
+    answers = [c.predict_proba(m.predict_proba(X), **features) for m, c in zip(clf.estimators_, calibrators, strict=True)]
+    logs = np.log(np.clip(answers, 1e-12, None)).mean(axis=0)
+    q = clf.class_rates_ * np.exp(s * (logs - np.log(clf.class_rates_)))
+    np.testing.assert_allclose(clf.predict_proba(X), q / q.sum(axis=1, keepdims=True), atol=1e-9)
+    assert clf.explain().startswith("The average of the 5 models")
+
+
+class Counted(DecisionTreeClassifier):
+    fits = 0
+
+    def fit(self, *data, **options):
+        Counted.fits += 1
+        return super().fit(*data, **options)
+
+
+@pytest.mark.parametrize("depth", [None, 1])
+def test_auto_fits_one_model_more_than_folds(two, depth):
+    X, y = two
+    X = np.column_stack([y + 0.1 * X[:, 0], X]) if depth else X
+    Counted.fits = 0
+    clf = CalibratedClassifier(Counted(max_depth=depth, random_state=0), TemperatureScaling(), cv=4).fit(X, y)
+    assert clf.chosen_ == ("refit" if depth else "average")
+    assert Counted.fits == 5
+
+
+def test_auto_refits_on_splits_in_time(two):
+    X, y = two
+    clf = CalibratedClassifier(DecisionTreeClassifier(random_state=0), TemperatureScaling(), cv=TimeSeriesSplit(3)).fit(X, y)
+    assert (clf.chosen_, len(clf.estimators_), clf.evidence_) == ("refit", 1, {})
+    assert "later rows" in clf.explain()
+
+
+def test_auto_with_two_folds_has_no_rows_that_neither_model_saw(two):
+    clf = CalibratedClassifier(DecisionTreeClassifier(random_state=0), TemperatureScaling(), cv=2).fit(*two)
+    assert (clf.chosen_, clf.evidence_["exponent"]) == ("average", 1.0)
+
+
+def test_auto_takes_a_weight_for_repetition(two):
+    X, y = two
+    weight = np.random.default_rng(0).integers(0, 3, 400).astype(float)
+    rows, folds = np.repeat(np.arange(400), weight.astype(int)), np.arange(400) % 4
+    cvs = [[(np.flatnonzero(f != k), np.flatnonzero(f == k)) for k in range(4)] for f in (folds, folds[rows])]
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    a = CalibratedClassifier(tree, TemperatureScaling(), cv=cvs[0]).fit(X, y, sample_weight=weight)
+    b = CalibratedClassifier(tree, TemperatureScaling(), cv=cvs[1]).fit(X[rows], y[rows])
+    assert a.chosen_ == "average"
+    assert a.evidence_ == pytest.approx(b.evidence_)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-7)
+
+
+def test_jobs_change_nothing(two):
+    X, y = two
+    with parallel_config("threading"):
+        one, several = (CalibratedClassifier(GaussianNB(), TemperatureScaling(), n_jobs=n).fit(X, y).predict_proba(X) for n in (None, 2))
+    np.testing.assert_array_equal(one, several)
+
+
+def test_a_given_model_leaves_no_choice(two):
+    X, y = two
+    clf = CalibratedClassifier(GaussianNB().fit(X, y), TemperatureScaling()).fit(X, y)
+    assert (clf.chosen_, clf.evidence_) == ("given", {})
+    assert clf.explain().startswith("TemperatureScaling")
+
+
+def test_an_unknown_ensemble_is_refused(two):
+    with pytest.raises(InputError, match="ensemble must be"):
+        CalibratedClassifier(GaussianNB(), ensemble="some").fit(*two)
+
+
+def test_a_grid_written_for_scikit_learn_works(two):
+    grid = {"estimator__max_depth": [1, 2], "ensemble": [True, False, "auto"]}
+    clf = CalibratedClassifier(DecisionTreeClassifier(), OneVsRest(Platt()), cv=3)
+    search = GridSearchCV(clf, grid, cv=2, scoring="neg_log_loss")
+    assert search.fit(*two).best_params_["estimator__max_depth"] in (1, 2)

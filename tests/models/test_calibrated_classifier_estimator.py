@@ -1,7 +1,8 @@
-"""scikit-learn's own contract, with four calibrators, and with one for each fold."""
+"""scikit-learn's own contract, with four calibrators, with one for each fold, and with an average of models."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calibrant import CalibratedClassifier, ConfidenceCalibrator, Identity, OneVsRest, Platt, TemperatureScaling
@@ -9,7 +10,10 @@ from calibrant import CalibratedClassifier, ConfidenceCalibrator, Identity, OneV
 ESTIMATORS = [
     CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), calibrator, cv=3)
     for calibrator in (TemperatureScaling(), OneVsRest(Platt()), ConfidenceCalibrator(), Identity(inputs="logit"))
-] + [CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), TemperatureScaling(), cv=3, ensemble=True)]
+] + [
+    CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), TemperatureScaling(), cv=3, ensemble=True),
+    CalibratedClassifier(DecisionTreeClassifier(max_depth=4, random_state=0), TemperatureScaling(), cv=3),
+]
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")

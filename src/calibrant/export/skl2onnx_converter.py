@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import written
@@ -83,10 +84,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, X, (label, probabilities) = operator.raw_operator, operator.inputs[0], operator.outputs
     graph = _Container(onnx, scope, container)
     each = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
-    mean = each[0]
-    for other in each[1:]:
-        mean = graph.add("Add", [mean, other])
-    mean = graph.add("Div", [mean, graph.table(float(len(each)))])
+    mean = _evidence_mean(graph, each, model) if "exponent" in model.evidence_ else _mean(graph, each)
     graph.add("Cast", [mean], probabilities.full_name, to=onnx.TensorProto.FLOAT)
     place = graph.add("ArgMax", [mean], axis=-1, keepdims=0)
     names = model.classes_
@@ -94,16 +92,36 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     graph.add("Gather", [graph.table(texts, texts.dtype), place], label.full_name, axis=0)
 
 
+def _mean(graph: _Container, each: list[str]) -> str:
+    total = each[0]
+    for other in each[1:]:
+        total = graph.add("Add", [total, other])
+    return graph.add("Div", [total, graph.table(float(len(each)))])
+
+
+def _evidence_mean(graph: _Container, each: list[str], model: Any) -> str:
+    """The name of the geometric mean of ``fold_evidence.averaged``."""
+    logs = _mean(graph, [graph.add("Log", [graph.add("Max", [one, graph.table(ZERO_FLOOR)])]) for one in each])
+    exponent = model.evidence_["exponent"]
+    evidence = graph.add("Mul", [logs, graph.table(exponent)])
+    return graph.add("Softmax", [graph.add("Add", [evidence, graph.table((1.0 - exponent) * np.log(model.class_rates_))])], axis=-1)
+
+
 def _pairs(model: Any) -> list[tuple[Any, Any]]:
     if any(c.inputs != "probability" for c in model.calibrators_):
         raise InputError('only calibrators with inputs="probability" convert with their model; export this one alone: export.to_onnx.')
     if any(c.group_levels() is not None for c in model.calibrators_):
         raise InputError("calibrators that take groups do not convert with their model; export this one alone: export.to_onnx.")
-    models = model.estimators_ if len(model.estimators_) > 1 else model.estimators_ * len(model.calibrators_)
-    for base in models:
+    for base in model.estimators_:
         if not np.array_equal(base.classes_, model.classes_):
             raise InputError("a model that saw only some of the classes does not convert; fit it on all of them.")
-    return list(zip(models, model.calibrators_, strict=True))
+    most = max(len(model.estimators_), len(model.calibrators_))
+    return list(zip(_repeated(model.estimators_, most), _repeated(model.calibrators_, most), strict=True))
+
+
+def _repeated(some: list[Any], n: int) -> list[Any]:
+    """One of them for each of n places: themselves, or the only one again and again."""
+    return some if len(some) == n else some * n
 
 
 def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
@@ -17,6 +18,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
+from calibrant.models.fold_evidence import REFIT_AGREEMENT, agreement, averaged, chosen_told, exponent_of, fit_before_held_out
 from calibrant.models.routing import Wrapper, routed
 from calibrant.models.training_rows import TrainingRows, checked_rows
 from calibrant.predictions import reference_pair
@@ -27,7 +29,7 @@ __all__ = ["CalibratedClassifier"]
 
 
 class CalibratedClassifier(ClassifierMixin, Wrapper):
-    """Any scikit-learn classifier with calibrated probabilities and confidences.
+    r"""Any scikit-learn classifier with calibrated probabilities and confidences.
 
     Parameters
     ----------
@@ -40,19 +42,31 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means stratified folds, which keep groups whole where ``groups`` is given. With a
         fitted model, any value but None fits clones of it afresh (a ``FrozenEstimator`` is never refitted).
-    ensemble : bool, default False
-        False: one calibrator, fitted to the out-of-fold predictions, behind one model, fitted to all rows. True: one pair of model and
-        calibrator for each fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
+    ensemble : {"auto", True, False}, default "auto"
+        What stands behind the calibrator, which is fitted to the out-of-fold predictions. False: one model, fitted to all rows. "auto":
+        that model where the models of the folds agree with each other, else the average of those; see the notes. True: a calibrator for
+        each model of a fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
+
+        .. versionchanged:: 0.3
+           "auto" is new, and the default, which was False.
     reference_labels : {"true", "predicted"}
         The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
         those the model gives them.
     random_state : int or None
         Seed of the folds when ``cv`` is a number; None is the same as 0.
+    n_jobs : int or None
+        How many models of folds are fitted at once, as joblib reads it; None: one.
+
+        .. versionadded:: 0.3
 
     Attributes
     ----------
     classes_ : (K,) labels in column order.
+    class_rates_ : (K,) shares of the classes in the rows of the fit; None with a fitted model.
     estimators_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for each fold.
+    chosen_ : "refit" (one model fitted to all rows), "average" (those of the folds), or "given" (a fitted model).
+    evidence_ : dict of what ``ensemble="auto"`` went by, else empty: ``agreement`` of the models of the folds, 1 where they say the same
+        of a row that one of them has not seen; for an average ``agreement_unseen``, on rows that neither has seen, and ``exponent``.
     n_features_in_, feature_names_in_ : where the model has them.
 
     Raises
@@ -71,7 +85,19 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     A class absent from a fold's training part keeps its share of all rows in that fold's predictions. A calibrator that needs the model's
     training data gets ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part otherwise: then
     there is one such calibrator for each fold, and their answers are averaged. ``predict`` is the most probable class after calibration.
-    ``ensemble=True`` costs K models at prediction and is often a little more accurate.
+
+    A flexible model (boosting, a forest, a tree) that is refitted to all rows is sharper on new rows than the models of the folds were,
+    and a calibrator learned on theirs misjudges it. "auto" therefore refits only where the models of the folds say nearly the same, an
+    agreement of 0.975 or more: logistic regression, naive Bayes, and others that a fifth of the rows hardly moves. Else the answers
+    :math:`q_k` of the M models, each through the one calibrator, are averaged as evidence beside the class rates :math:`\pi`:
+
+    .. math:: q \propto \pi \prod_k \left( q_k / \pi \right)^{s / M}, \qquad s = \frac{M}{1 + (M - 1) \rho},
+
+    where :math:`\rho` is the agreement of two models on rows that neither has seen, for which one more is fitted without two folds. An
+    average of answers that differ is too timid: if the truth rises by 1 for each unit of one calibrated model's log-odds, it rises by s
+    for each unit of their mean. Either way there is one fit more than folds. Where two splits fit no row in common (``cv=2``), s is 1.
+    Splits that hold out later rows than they fit on (``TimeSeriesSplit``) are always refitted. The average costs M models at
+    prediction: pass ``ensemble=False`` where that is too slow.
 
     References
     ----------
@@ -88,15 +114,16 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     """
 
     def __init__(
-        self, estimator: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool = False,
-        reference_labels: Literal["true", "predicted"] = "true", random_state: int | None = None,
+        self, estimator: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool | Literal["auto"] = "auto",
+        reference_labels: Literal["true", "predicted"] = "true", random_state: int | None = None, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         self.estimator: Any = estimator
         self.calibrator: Any = calibrator
         self.cv: Any = cv
-        self.ensemble: bool = ensemble
+        self.ensemble: bool | Literal["auto"] = ensemble
         self.reference_labels: Literal["true", "predicted"] = reference_labels
         self.random_state: int | None = random_state
+        self.n_jobs: int | None = n_jobs
 
     def _to_fit(self):
         """The model by its parameter's name, or nothing where it is used as it is."""
@@ -131,6 +158,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         check_classification_targets(y)
         refuse_prefit(self.cv)
         require_option("reference_labels", self.reference_labels, ("true", "predicted"))
+        require_option("ensemble", self.ensemble, ("auto", True, False))
         data = TrainingRows(X, y, sample_weight)
         models = self._to_fit()
         params, split_params = routed(self, models, data.weight, groups, fit_params)
@@ -146,11 +174,13 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         if not hasattr(self.estimator, "classes_"):
             raise InputError(f"a fitted model must have classes_; {type(self.estimator).__name__} has none; set them in column order.")
         self.classes_: np.ndarray = np.asarray(self.estimator.classes_)
-        self._prior = None
+        self.class_rates_: np.ndarray | None = None
         self._kind = kind_of_output(self.estimator, template.inputs)
         rows = data.counted()
         fitted = self._fit_calibrator(template, self.estimator, self._values(self.estimator, data.X_of(rows)), data, rows, reference)
         self.estimators_, self.calibrators_ = [self.estimator], [fitted]
+        self.chosen_: str = "given"
+        self.evidence_: dict[str, float] = {}
 
     def _cross_fit(self, template, data, params, split_params, reference):
         if reference is not None:
@@ -162,27 +192,64 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         if len(self.classes_) < 2:
             raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_.tolist()[0]!r}; add rows of another class.")
         share = np.bincount(codes, weights=data.weight_of(everything))
-        self._prior = share / share.sum()
+        self.class_rates_ = share / share.sum()
         splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, random_state=self.random_state, **split_params)
         splits = data.counted_splits(splits)
-        each_fold = self.ensemble or template.tags.needs_reference
+        each_fold = (self.ensemble != "auto" and self.ensemble) or template.tags.needs_reference
         if each_fold:
             refuse_small_folds(splits, "pass fewer folds" if template.tags.needs_reference else "pass ensemble=False, or fewer folds")
-        models = [self._fit_model(data, fit_rows, params) for fit_rows, _ in splits]
-        self._kind = kind_of_output(models[0], template.inputs)
-        values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(models, splits, strict=True)]
+        self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_model)(self.estimator, *data.of(fit_rows, params)) for fit_rows, _ in splits
+        )
+        self._kind = kind_of_output(self.estimators_[0], template.inputs)
+        values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(self.estimators_, splits, strict=True)]
         if each_fold:
             self.calibrators_: list[Calibrator] = [
                 self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
-                for m, v, (fit_rows, held_out) in zip(models, values, splits, strict=True)
+                for m, v, (fit_rows, held_out) in zip(self.estimators_, values, splits, strict=True)
             ]
         else:
             held_out = np.concatenate([rows for _, rows in splits])
             self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
-        self.estimators_: list[Any] = models if self.ensemble else [self._fit_model(data, everything, params)]
+        self.evidence_ = {}
+        self.chosen_ = self._choose(data, params, splits, values)
+        if self.chosen_ == "refit":
+            self.estimators_ = [self._fit_model(data, everything, params)]
+
+    def _choose(self, data, params, splits, values):
+        """Whether one model is refitted, by how far those of the folds agree; the exponent of their average if not."""
+        if self.ensemble != "auto":
+            return "average" if self.ensemble else "refit"
+        if fit_before_held_out(splits):
+            return "refit"
+        others = [*self.estimators_[1:], self.estimators_[0]]
+        self.evidence_["agreement"] = found = self._agreement(data, splits, values, others)
+        if found >= REFIT_AGREEMENT:
+            return "refit"
+        self.evidence_["exponent"] = 1.0
+        shared = np.intersect1d(splits[0][0], splits[1 % len(splits)][0])
+        if len(splits) > 1 and len(np.unique(data.y[shared])) == len(self.classes_):
+            without_both = self._fit_model(data, shared, params)
+            found = self._agreement(data, splits[:2], values[:2], [without_both] * 2)
+            self.evidence_ |= {"agreement_unseen": found, "exponent": exponent_of(found, len(splits))}
+        return "average"
+
+    def _agreement(self, data, splits, values, others):
+        """Agreement of each fold's calibrated answers to the rows it holds out with another model's."""
+        pairs = []
+        for k, (own, other, (_, rows)) in enumerate(zip(values, others, splits, strict=True)):
+            X = data.X_of(rows)
+            pairs.append([self._calibrated(k, v, X) for v in (own, self._values(other, X))])
+        one, other = map(np.concatenate, zip(*pairs, strict=True))
+        return agreement(one, other, self.class_rates_, data.weight_of(np.concatenate([rows for _, rows in splits])))
+
+    def _calibrated(self, k, values, X):
+        """What the k-th calibrator, or the only one, makes of a model's outputs."""
+        calibrator = self.calibrators_[k % len(self.calibrators_)]
+        return calibrator.predict_proba(values, **({"X": X} if calibrator.tags.uses_features else {}))
 
     def _fit_model(self, data, rows, params):
-        return fit_model(self.estimator, data.X_of(rows), data.y[rows], data.params_of(rows, params))
+        return fit_model(self.estimator, *data.of(rows, params))
 
     def _fit_calibrator(self, template, model, values, data, rows, reference):
         tags = template.tags
@@ -201,15 +268,16 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return X, self.classes_[self._values(model, X).argmax(axis=1)]
 
     def _values(self, model, X):
-        return model_output(model, X, self._kind, self.classes_, self._prior)
+        return model_output(model, X, self._kind, self.classes_, self.class_rates_)
 
     def _predict(self, X):
         """(calibrated probabilities (n, K), position of the model's own label (n,))."""
         check_is_fitted(self, "calibrators_")
         values = [self._values(model, X) for model in self.estimators_]
         each = values if len(values) > 1 else values * len(self.calibrators_)
-        features = {"X": X} if self.calibrators_[0].tags.uses_features else {}
-        Q = np.add.reduce([c.predict_proba(v, **features) for c, v in zip(self.calibrators_, each, strict=True)]) / len(each)
+        answers = [self._calibrated(k, v, X) for k, v in enumerate(each)]
+        exponent = self.evidence_.get("exponent")
+        Q = np.add.reduce(answers) / len(each) if exponent is None else averaged(answers, self.class_rates_, exponent)
         if len(values) == 1:
             return Q, values[0].argmax(axis=1)
         return Q, np.add.reduce([softmax(v) if self._kind == "logit" else v for v in values]).argmax(axis=1)
@@ -229,12 +297,13 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return self.classes_[Q.argmax(axis=1)]
 
     def explain(self) -> str:
-        """One line for each calibrator: what it says of itself.
+        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it says of itself.
 
         .. versionadded:: 0.2
         """
         check_is_fitted(self, "calibrators_")
-        return "\n".join(map(account, self.calibrators_))
+        chosen = [chosen_told(self.chosen_, self.evidence_, len(self.estimators_))] if self.ensemble == "auto" else []
+        return "\n".join([*filter(None, chosen), *map(account, self.calibrators_)])
 
 
 def _refits(model):

@@ -75,6 +75,10 @@ class TrainingRows:
         """Fit arguments for some rows: those with one entry a row are cut."""
         return take_optional(params, rows, len(self.y))
 
+    def of(self, rows: np.ndarray, params: dict[str, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
+        """(features, outcomes, fit arguments) of some rows."""
+        return self.X_of(rows), self.y[rows], self.params_of(rows, params)
+
     def fitted(self, model: Any, rows: np.ndarray, params: dict[str, Any], target: np.ndarray | None = None) -> Any:
         """A clone of a model, fitted to some rows, to the outcomes or to another target."""
         return clone(model).fit(self.X_of(rows), (self.y if target is None else target)[rows], **self.params_of(rows, params))
