@@ -25,7 +25,7 @@ def test_compares_every_method_on_every_case_and_writes_the_report(demo, tmp_pat
 
 
 def test_tables(run, monkeypatch):
-    module = importlib.import_module("calibrant.cli.demo")
+    module = importlib.import_module("calibrant.cli.demonstration")
     monkeypatch.setattr(module, "BUNDLED", {"breast-cancer": BUNDLED["breast-cancer"]})
     output = run("demo", "-o", "demo.html").output
     assert "uncalibrated" in output

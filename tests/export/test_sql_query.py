@@ -78,7 +78,7 @@ def test_postgres_reads_it():
 
 def test_wrong_options_are_refused():
     for options, message in (
-        ({"columns": ["a"]}, "columns must name 2 columns"),
+        ({"columns": ["a", "b", "c"]}, "columns must name 2 columns"),
         ({"output": "row"}, 'output must be "columns" or "list"'),
         ({"output": "list", "dialect": "sqlite"}, "no lists"),
         ({"dialect": "fortran"}, "dialect must be one of"),

@@ -52,7 +52,7 @@ def test_f25_classes_by_slice_and_output(run, tmp_path):
 @pytest.mark.parametrize(("arguments", "words", "code"), [
     (("--by", "nothing"), "must have a column 'nothing'", 1), (("--by", "store", "--resume", "r"), "--resume goes with Parquet files", 2),
     (("--time", "store"), "must name a column of times", 1), (("--by", "store", "-o", "x.csv"), "a .json or .parquet file", 2),
-    (("--by", "store", "--quantiles", "q_*"), "one mean and std", 2), (("--by", "store", "--label", "store"), "20 are missing", 1),
+    (("--by", "store", "--quantiles", "q_*"), "of two columns or more", 1), (("--by", "store", "--label", "store"), "20 are missing", 1),
 ])  # fmt: skip
 def test_f25_what_cannot_be_counted(arguments, words, code, run, frame):
     result = run("evaluate", "f.csv", *arguments, code=code)

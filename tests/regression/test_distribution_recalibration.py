@@ -133,6 +133,7 @@ def test_errors_that_grow_with_the_mean_are_seen_by_the_mean():
     assert np.corrcoef(np.log(said.std), new)[0, 1] > 0.95
 
 
+@pytest.mark.filterwarnings("ignore:in .* of the rows the quantiles cross")
 def test_noisy_quantiles_are_better_started_from_their_moments():
     rng = np.random.default_rng(0)
     levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])

@@ -101,6 +101,7 @@ def test_quantiles_are_the_mean_of_the_members():
     np.testing.assert_allclose(said.cdf(said.quantile(0.2)), 0.2, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:in .* of the rows the quantiles cross")
 def test_quantile_forecasts_are_tried_from_their_moments_too():
     rng = np.random.default_rng(0)
     levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._kernels.bins import equal_width_edges, equal_width_index
 from calibrant._kernels.clusters import group_worth
+from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.shared_draws import hit_drawer
 from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
@@ -107,12 +108,13 @@ def _in_width(sums, level, rows, score, hit):
 
 def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
     """The isotonic curve at up to 120 confidences, with its band, which is drawn from the rows."""
-    score, (n, right, _) = seen.counts.confidence.values, seen.counts.confidence.sums.T
+    n, right, _ = seen.counts.confidence.sums.T
+    score, n, mean = pool_ties(seen.counts.confidence.values, right / n, n)
     rows, shown = seen.drawn, thin(len(score), POINTS)
     draws = int(np.clip(DRAWS / len(rows), 20, 100))
     draw = hit_drawer(rows.confidence, rows.correct, rows.weights, rows.cluster)
     band = isotonic_band(rows.confidence, rows.weights, draw, level, draws, random_state, shown)
-    return IsotonicCurve(score[shown], n[shown], isotonic_fit(right / n, n)[shown], *band)
+    return IsotonicCurve(score[shown], n[shown], isotonic_fit(mean, n)[shown], *band)
 
 
 def pairs(seen: Seen) -> Any:

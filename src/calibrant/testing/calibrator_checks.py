@@ -127,6 +127,8 @@ def _routes(calibrator):
     parts = [clone(calibrator).set_params(inputs=inputs) for inputs in ("probability", "logit")]
     for data in ordinary(calibrator):
         held = given(parts[0], data)
+        # Probabilities, and not logits, are read as the least of the fit where they are below it.
+        held["P_test"] = np.maximum(held["P_test"], held["P"].min())
         logits = held | {name: np.log(held[name]) for name in ("P", "P_test")}
         yield data, [(each, fit(part, each)) for part, each in zip(parts, (held, logits), strict=True)]
 

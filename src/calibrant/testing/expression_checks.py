@@ -27,7 +27,9 @@ def check_expression(calibrator: Any) -> None:
     """Where a calibrator has an expression, it gives what predict_proba gives; and so does the formula of what it shows."""
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
-        _show_logit_formula(fresh, held["P_test"], data)
+        # Probabilities below the least of the fit are read as that.
+        least = held["P"].min() if calibrator.inputs == "probability" else -np.inf
+        _show_logit_formula(fresh, np.maximum(held["P_test"], least), data)
         try:
             run = fresh.compile()
         except InputError:

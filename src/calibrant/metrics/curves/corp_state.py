@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.distinct import Distinct
+from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.shared_draws import hit_drawer
 from calibrant._support.options import require_option
 from calibrant.contracts.on_record import on_record
@@ -64,7 +65,7 @@ class CorpState:
 
     def _pooled(self):
         n, hits = self.by_score.sums.T
-        return self.by_score.values, n, hits / n
+        return pool_ties(self.by_score.values, hits / n, n)
 
 
 def _of(record: Predictions, *, target: Any = "answer") -> CorpState:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.ties import distinct_scores
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
@@ -76,10 +77,9 @@ def isotonic_band(
 
     ``rows`` says at which of the distinct scores, ascending, it is wanted.
     """
-    rng, order = null_generator(random_state), np.argsort(score, kind="stable")
-    first = np.flatnonzero(np.append(True, np.diff(score[order]) > 0.0))
-    mass = np.add.reduceat(weight[order], first)
-    hits = (np.add.reduceat((weight * draw(rng))[order], first) for _ in range(n_draws))
+    rng, place = null_generator(random_state), distinct_scores(score)[1]
+    mass = np.bincount(place, weights=weight)
+    hits = (np.bincount(place, weights=weight * draw(rng)) for _ in range(n_draws))
     return np.quantile([isotonic_fit(sums / mass, mass)[rows] for sums in hits], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant.metrics.event.threshold_weighted_score import ThresholdWeightedScore, beta_parts
 
 __all__ = ["ThresholdWeightedLogLoss", "threshold_weighted_log_loss"]
@@ -57,8 +58,12 @@ class ThresholdWeightedLogLoss(ThresholdWeightedScore):
     def _even(self, pair: Any):
         # Logarithms of both ends; those of 0 and 1 bound nothing.
         below, above = -np.inf if self.low == 0.0 else np.log(self.low), -np.inf if self.high == 1.0 else np.log1p(-self.high)
-        happened = np.log(self.high) - np.clip(pair.log_probabilities[:, 1], below, np.log(self.high))
-        return happened, np.log1p(-self.low) - np.clip(pair.log_probabilities[:, 0], above, np.log1p(-self.low))
+        logs = pair.log_probabilities
+        if pair.kind == "probability":
+            # As the log loss reads them.
+            logs = np.where(pair.values > 0.0, logs, np.log(ZERO_FLOOR))
+        happened = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
+        return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))
 
     def _by_density(self, pair: Any, a: Any, b: Any):
         # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b - 1).
