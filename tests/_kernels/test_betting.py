@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.betting import ALTERNATIVES, N_ALTERNATIVES, growth_since, likeliest_start, log_evidence, log_factors, next_stakes
+from calibrant._kernels.betting import (
+    ALTERNATIVES,
+    N_ALTERNATIVES,
+    growth_since,
+    likeliest_start,
+    log_evidence,
+    log_factors,
+    next_stakes,
+    rate_bets,
+)
 
 
 def money(batches, low, high):
@@ -81,3 +90,18 @@ def test_the_likeliest_start_is_where_the_rates_change():
     good, bad = np.array([[200.0, 160.0, 160.0]]), np.array([[200.0, 160.0, 130.0]])
     factors = np.array([log_factors(sums, np.zeros(1), np.zeros(1)) for sums in [good] * 8 + [bad] * 4])
     assert likeliest_start(growth_since(factors)) == 8
+
+
+def test_a_bet_is_against_the_rate_of_the_claim_nearest_to_it():
+    """Claims of .3 to .5: alternatives of .2 and .9 bet against its ends, that of .4 not at all; a claim of every rate takes no bet."""
+    z = special.logit(np.array([[0.2], [0.4], [0.9]]))
+    hit, miss = rate_bets(np.array([0.4]), np.array([-0.1]), np.array([0.1]), z)
+    np.testing.assert_allclose(hit[:, 0], [np.log(0.2 / 0.3), 0.0, np.log(0.9 / 0.5)], atol=1e-12)
+    np.testing.assert_allclose(miss[:, 0], [np.log(0.8 / 0.7), 0.0, np.log(0.1 / 0.5)], atol=1e-12)
+    nothing = rate_bets(np.array([0.4]), np.array([-1.0]), np.array([1.0]), z)
+    assert [one.tolist() for one in nothing] == [[[0.0]] * 3] * 2
+    # A claim of 0 or of 1 is taken for a billionth less.
+    for rate, sure in ((0.0, np.log(0.5 / 1e-9)), (1.0, np.log(0.5))):
+        hit, miss = rate_bets(np.array([rate]), np.zeros(1), np.zeros(1), np.zeros((1, 1)))
+        np.testing.assert_allclose(hit if rate == 0.0 else miss, sure if rate == 0.0 else np.log(0.5 / 1e-9), rtol=1e-6)
+        np.testing.assert_allclose(miss if rate == 0.0 else hit, np.log(0.5), rtol=1e-6)

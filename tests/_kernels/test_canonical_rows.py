@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.canonical_rows import in_pieces, merge_rows
 
 
 @pytest.mark.parametrize("decimals", [1, 12])
@@ -19,3 +19,9 @@ def test_rows_are_those_of_whole_rows_sorted(K, decimals):
     np.testing.assert_array_equal(first, expected)
     np.testing.assert_allclose(mass, np.bincount(group.ravel(), weights=weight))
     assert len(first) < 400
+
+
+def test_rows_are_dealt_in_pieces_of_about_one_row():
+    row, weight = in_pieces(np.array([0.2, 1.0, 2.4, 2.6, 50.0]), 7)
+    assert row.tolist() == [0, 1, 2, 2, 3, 3, 3, *[4] * 7]
+    np.testing.assert_allclose(weight, [0.2, 1.0, 1.2, 1.2, *[2.6 / 3.0] * 3, *[50.0 / 7.0] * 7])

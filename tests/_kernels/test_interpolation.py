@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.interpolation import between_knots
+from calibrant._kernels.interpolation import between_knots, line_segments
 
 
 def test_it_is_the_interpolation_of_numpy_to_the_bit():
@@ -31,3 +31,15 @@ def test_calibrators_stay_finite_between_tiny_probabilities():
     for calibrator in (cb.IsotonicPreserving(), cb.IsotonicOneVsRest(temperature=False), cb.OneVsRest(cb.Isotonic())):
         Q = calibrator.fit(p, y).predict_proba([1e-311, 5e-311, 9e-311, 0.1])
         np.testing.assert_allclose(Q.sum(axis=1), 1.0)
+
+
+def test_segments_are_the_lines_between_the_knots_and_beyond_them():
+    knots, values = np.array([-1.0, 0.5, 2.0, 2.5]), np.array([3.0, 0.0, 6.0, 5.0])
+    start, level, slope = line_segments(knots, values, 0.5, -2.0)
+    assert slope.tolist() == [0.5, -2.0, 4.0, -2.0, -2.0]
+    x = np.array([-3.0, -1.0, 0.0, 0.5, 1.0, 2.2, 2.5, 4.0])
+    place = np.searchsorted(knots, x, side="right")
+    expected = np.interp(x, knots, values) + 0.5 * np.minimum(x + 1.0, 0.0) - 2.0 * np.maximum(x - 2.5, 0.0)
+    np.testing.assert_allclose(level[place] + slope[place] * (x - start[place]), expected)
+    _, level, slope = line_segments(np.array([0.0, 1e-310, 1.0]), np.array([0.25, 0.75, 1.0]), 0.0, 0.0)
+    assert (level.tolist(), slope.tolist()) == ([0.25, 0.25, 0.75, 1.0], [0.0, 0.0, 0.25, 0.0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from calibrant._kernels.logistic import fit_logistic, logistic_derivatives, sigmoid
+from calibrant._kernels.logistic import fit_logistic, logistic_derivatives, sigmoid, smoothed_targets
 
 
 @pytest.fixture
@@ -51,3 +51,8 @@ def test_sigmoid_is_finite_and_inside():
     p = sigmoid(z)
     assert ((p > 0) & (p < 1)).all()
     assert p[2] == 0.5
+
+
+def test_platts_targets_are_drawn_in_by_the_weight_of_their_side():
+    found = smoothed_targets(np.array([1.0, 0.0, 0.0, 1.0]), np.array([2.0, 3.0, 4.0, 0.5]))
+    assert found.tolist() == [3.5 / 4.5, 1.0 / 9.0, 1.0 / 9.0, 3.5 / 4.5]

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import stats
 
-from calibrant._kernels.row_draws import row_codes, uniform_of_rows
+from calibrant._kernels.row_draws import placed_codes, row_codes, uniform_of_rows
 
 
 def test_draws_are_uniform_and_each_seed_has_its_own():
@@ -23,3 +23,12 @@ def test_a_row_has_its_draw_wherever_it_is():
     draws = uniform_of_rows(codes, 3)
     assert draws.min() > 0.0
     assert draws.max() < 1.0
+
+
+def test_equal_rows_have_codes_of_their_places():
+    codes = placed_codes(np.full((500, 2), 0.5))
+    assert len(np.unique(codes)) == 500
+    assert stats.kstest(uniform_of_rows(codes, 0), "uniform").pvalue > 1e-3
+    again = placed_codes(np.full((3, 2), 0.5))
+    assert again.tolist() == codes[:3].tolist()
+    assert row_codes(np.full((3, 2), 0.5))[0] not in codes
