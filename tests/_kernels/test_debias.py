@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.debias import _crossing, _inflation, binned_errors, gap_limits, inverted_limits, shrunken_gaps
+from calibrant._kernels.debias import _crossing, _inflation, _inverted, binned_errors, gap_limits, inverted_limits, shrunken_gaps
 from calibrant.errors import CalibrationWarning
 
 
@@ -149,3 +149,23 @@ def test_noise_of_few_rows_a_bin_is_students():
     value, low, high = gap_limits(weight, gap, noise, 0.9, 1.0, lambda w, g: binned_errors(w, g, 1)[..., 0], 20)
     half = 0.05 * np.sqrt(10 / 9) * stats.t.ppf(0.95, 9) / stats.norm.ppf(0.95) * 1.645
     assert [value, low, high] == pytest.approx([0.4, 0.4 - half, 0.4 + half], abs=0.006)
+
+
+def test_what_may_be_chance_may_have_the_plain_shape_too():
+    """Two gaps with common noise; the shape seen is of the first alone, the plain one of both, whose error may be larger."""
+    noise = np.linspace(-1.0, 1.0, 401)[:, None] * np.array([1.0, 1.0])
+
+    def high(observed, shape, plain, together=False):
+        def drawn(gap):
+            return np.abs(gap + noise).mean(axis=1)
+
+        return _inverted(lambda gap: float(np.abs(gap).mean()), drawn, observed, shape, plain, 0.9, together)[2]
+
+    seen, both = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+    median, end = np.quantile(np.abs(noise).mean(axis=1), [0.5, 0.95], method="weibull")
+    for observed in (median - 0.01, median, 0.5 * (median + end), end - 0.01, end + 0.01, 2.0):
+        own, plain = high(observed, seen, seen), high(observed, both, both)
+        assert abs(own - plain) > 0.05
+        apart = plain if observed < median else own
+        assert high(observed, seen, both) == pytest.approx(apart)
+        assert high(observed, seen, both, True) == pytest.approx(max(own, plain) if median <= observed < end else apart)

@@ -74,3 +74,33 @@ def test_scores_that_may_be_too_bold_bound_what_a_shift_cannot():
     assert upper(False) < 0.08
     # The 5 % quantile reaches the median of calibrated samples, .031, where the error is .031 + 1.645 x .046.
     np.testing.assert_allclose(upper(True), 0.031 + 1.645 * 0.046, atol=0.02)
+
+
+def truths_of(score, recalibrated, tilted):
+    """The true probabilities that are looked at, one grid after the other, where less error is seen than by chance."""
+    seen = []
+
+    def error(hits):
+        if not np.isin(hits, (0.0, 1.0)).all():
+            seen.append(hits)
+        return float(abs(np.mean(hits - score)))
+
+    simulated_limits(error, score, recalibrated, np.ones(len(score)), 0.0, 0.9, 20, np.random.default_rng(0), tilted=tilted)
+    return np.array(seen).reshape(-1, len(STRETCH), len(score))
+
+
+def test_where_nothing_is_seen_all_scores_are_moved_by_standard_errors_the_way_they_seem_to_go():
+    """100 rows at .9 have a standard error of .03; there is room for a fifth of it above, and for all of it below."""
+    score = np.full(100, 0.9)
+    for off, moved in ((0.001, 0.03 * 0.2), (0.0, 0.03 * 0.2), (-0.001, -0.03)):
+        first, second = truths_of(score, score + off, False)
+        np.testing.assert_allclose(first, 0.9 + off * STRETCH[:, None] * np.ones(100))
+        np.testing.assert_allclose(second, np.clip(0.9 + 3.0 * moved * STRETCH[:, None] * np.ones(100), 0.0, 1.0))
+
+
+def test_and_drawn_towards_their_mean_or_away_from_it():
+    score = np.tile([0.3, 0.7], 50)
+    for pull in (0.01, -0.01, 0.0):
+        *_, last = truths_of(score, score + pull * (0.5 - score), True)
+        toward = 0.5 if pull >= 0.0 else -0.5
+        np.testing.assert_allclose(last, score + toward * STRETCH[:, None] * (0.5 - score))
