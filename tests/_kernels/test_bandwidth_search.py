@@ -107,3 +107,14 @@ def test_confidences_by_hand_and_where_the_ladder_starts():
     few[0, 1] = 0.0
     few[0, 1, [10, 12]] = 1.0
     assert search.first_width(few).tolist() == [2.0]
+
+
+def test_left_out_probabilities_stay_half_a_row_from_0_and_1():
+    """Three rows that came true beside seven more of their kind: 1 - 1 / 8; and as many that did not, which nothing beside them says."""
+    sums, none = np.array([[[0.0], [11.0]], [[11.0], [0.0]]]), np.zeros((2, 1))
+    mass = np.array([[[0.0], [3.0]], [[3.0], [0.0]]])
+    found = search._left_out_loss(sums, mass, none, np.array([0.5, 0.5]))
+    np.testing.assert_allclose(found, -3.0 * np.log(0.875))
+    # A lone row against ten of the other kind: half a row from 0.
+    lone = search._left_out_loss(np.array([[[10.0], [1.0]]]), np.array([[[0.0], [1.0]]]), none[:1], np.array([0.5]))
+    np.testing.assert_allclose(lone, -np.log(0.25))

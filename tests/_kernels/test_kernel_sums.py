@@ -134,3 +134,14 @@ def test_gaps_are_filled_by_direct_sums_at_the_floor():
     np.testing.assert_allclose(filled[0][:, far], floor * share, atol=1e-20)
     np.testing.assert_array_equal(filled[0][:, :8], sums[0][:, :8])
     assert kernel_sums.direct_log_sums(np.zeros(2), np.zeros(0), np.zeros(0), 1.0).tolist() == [-np.inf, -np.inf]
+
+
+def test_a_kernel_on_a_circle_is_summed_over_three_turns_either_way():
+    length, width = 20, np.array([0.9, 6.0, 30.0])
+    distance = np.arange(11)
+    turns = np.arange(-3, 4)[:, None] * length
+    expected = [np.exp(-0.5 * ((distance + turns) / w) ** 2).sum(axis=0) for w in width]
+    np.testing.assert_allclose(kernel_sums._kernel(width, length, True, kernel_sums._gaussian), expected)
+    alone = [np.exp(-0.5 * (distance / w) ** 2) for w in width]
+    np.testing.assert_allclose(kernel_sums._kernel(width, length, False, kernel_sums._gaussian), alone)
+    np.testing.assert_allclose(kernel_sums._kernel(width[:1], length, True, kernel_sums._gaussian), alone[:1])

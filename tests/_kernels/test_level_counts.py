@@ -25,3 +25,9 @@ def test_redrawn_groups_have_two_rows_as_claimed():
     assert (drawn.sum(axis=(1, 2)) == 10.0).all()
     share = np.array([[7.0, 0.8, 0.2], [1.0, 1.8, 3.2]]) / np.array([[8.0], [6.0]]) * np.array([[6.0], [4.0]])
     np.testing.assert_allclose(drawn.mean(axis=0), share, atol=0.05)
+
+
+def test_rows_of_hardly_any_weight_are_drawn_as_one():
+    drawn = redrawn_counts(np.array([[0.1, 0.2, 0.1]]), np.array([0.2, 0.6]), 500, 0)
+    assert drawn.sum(axis=-1).tolist() == [[1.0]] * 500
+    np.testing.assert_allclose(drawn.mean(axis=0)[0], (np.array([0.1, 0.2, 0.1]) + 2.0 * np.array([0.2, 0.4, 0.4])) / 2.4, atol=0.07)

@@ -35,3 +35,24 @@ def test_ends_of_zero_and_one_are_smoothed_by_hand():
     np.testing.assert_allclose(smooth_ends(np.array([0.0]), np.array([8.0])), [0.1])
     np.testing.assert_allclose(smooth_ends(np.array([1.0]), np.array([8.0])), [0.9])
     np.testing.assert_allclose(smooth_ends(np.array([0.2, 0.8]), np.array([8.0, 3.0])), [0.2, 0.8])
+
+
+def test_scores_apart_by_rounding_alone_are_one_though_they_are_sorted():
+    score = np.array([0.1, np.nextafter(0.1, 1.0), 0.5, 0.5, 0.7])
+    for order in (np.arange(5), np.array([4, 1, 3, 0, 2])):
+        unique, mass, mean = pool_ties(score[order], np.array([1.0, 0.0, 1.0, 0.0, 1.0])[order], np.array([1.0, 3.0, 1.0, 1.0, 2.0])[order])
+        np.testing.assert_allclose(unique, [0.1, 0.5, 0.7])
+        assert (mass.tolist(), mean.tolist()) == ([4.0, 2.0, 2.0], [0.25, 0.5, 1.0])
+
+
+def test_ends_of_one_and_of_two_blocks():
+    light, heavy = np.array([0.1, 0.1]), np.array([8.0, 8.0])
+    # Laplace's estimate, but no nearer to the middle than halfway to the neighbour.
+    np.testing.assert_allclose(smooth_ends(np.array([0.2, 1.0]), light), [0.2, 0.6])
+    np.testing.assert_allclose(smooth_ends(np.array([0.0, 0.8]), light), [0.4, 0.8])
+    np.testing.assert_allclose(smooth_ends(np.array([0.2, 1.0]), heavy), [0.2, 0.9])
+    np.testing.assert_allclose(smooth_ends(np.array([0.0, 0.8]), heavy), [0.1, 0.8])
+    np.testing.assert_allclose(smooth_ends(np.array([0.0, 1.0]), heavy), [0.1, 0.9])
+    np.testing.assert_allclose(smooth_ends(np.array([0.0]), heavy), [0.1])
+    np.testing.assert_allclose(smooth_ends(np.array([1.0]), heavy), [0.9])
+    np.testing.assert_allclose(smooth_ends(np.array([0.3]), heavy), [0.3])

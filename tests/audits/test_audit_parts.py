@@ -399,3 +399,11 @@ def test_sums_are_of_the_event_or_of_the_answer():
     frame = pandas.DataFrame({"p": [0.2, 0.9, 0.6, 0.7] * 20, "label": [0, 1, 1, 0] * 20, "g": ["a", "b"] * 40})
     for target in ("event", "answer"):
         assert cb.audit(cb.evaluate(frame, probabilities="p", by="g", target=target)).target == target
+
+
+def test_where_nothing_can_be_tested_nothing_is_said():
+    sample = of_outcomes(np.full(4, 0.5), np.array([0.0, 1.0, 1.0, 0.0]), np.ones(4), np.zeros(4, dtype=int))
+    found = kernel.tested_groups(sample, everyone(len(sample)), "strong", 20, 0)
+    assert (found.tested.tolist(), np.isnan(found.p_value).all(), len(found.maxima)) == ([[False]], True, 0)
+    assert (found.range_[0], len(found.range_[1])) == (0.0, 0)
+    np.testing.assert_allclose(found.spread, np.sqrt(4.0 * 0.25 * 4.0 / 3.0))

@@ -36,3 +36,12 @@ def test_a_batch_without_rows_says_nothing():
     assert np.isnan([curve.error[0], curve.low[0], curve.high[0], curve.accuracy[0]]).all()
     assert np.isfinite(curve.error[1])
     assert curve.log_evidence[0] == pytest.approx(0.0)
+
+
+def test_the_error_of_a_batch_is_the_mean_gap_of_its_bins():
+    """So many rows that noise is nothing: gaps of .3 and .1 in bins of three and one quarters of the rows."""
+    sums = np.array([[3e7, 3e7 * 0.4, 3e7 * 0.1], [1e7, 1e7 * 0.8, 1e7 * 0.9]])
+    curve = cb.CalibrationMonitor().update_sums(sums).curve()
+    assert curve.ece[0] == pytest.approx(0.25)
+    np.testing.assert_allclose([curve.error[0], curve.low[0], curve.high[0]], 0.25, atol=2e-3)
+    assert curve.low[0] < 0.25 < curve.high[0]
