@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -384,11 +384,12 @@ def test_auto_fits_one_model_more_than_folds(two, depth):
     assert Counted.fits == 5
 
 
-def test_auto_refits_on_splits_in_time(two):
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), ShuffleSplit(1, random_state=0)])
+def test_auto_refits_on_splits_in_time_and_on_a_single_one(two, cv):
     X, y = two
-    clf = CalibratedClassifier(DecisionTreeClassifier(random_state=0), TemperatureScaling(), cv=TimeSeriesSplit(3)).fit(X, y)
+    clf = CalibratedClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), OneVsRest(Platt()), cv=cv).fit(X, y)
     assert (clf.chosen_, len(clf.estimators_), clf.evidence_) == ("refit", 1, {})
-    assert "later rows" in clf.explain()
+    assert "to compare" in clf.explain()
 
 
 def test_auto_with_two_folds_has_no_rows_that_neither_model_saw(two):

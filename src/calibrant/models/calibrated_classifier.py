@@ -96,7 +96,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     where :math:`\rho` is the agreement of two models on rows that neither has seen, for which one more is fitted without two folds. An
     average of answers that differ is too timid: if the truth rises by 1 for each unit of one calibrated model's log-odds, it rises by s
     for each unit of their mean. Either way there is one fit more than folds. Where two splits fit no row in common (``cv=2``), s is 1.
-    Splits that hold out later rows than they fit on (``TimeSeriesSplit``) are always refitted. The average costs M models at
+    A single split, or splits that hold out later rows than they fit on (``TimeSeriesSplit``), always refit. The average costs M models at
     prediction: pass ``ensemble=False`` where that is too slow.
 
     References
@@ -220,15 +220,15 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         """Whether one model is refitted, by how far those of the folds agree; the exponent of their average if not."""
         if self.ensemble != "auto":
             return "average" if self.ensemble else "refit"
-        if fit_before_held_out(splits):
+        if len(splits) == 1 or fit_before_held_out(splits):
             return "refit"
         others = [*self.estimators_[1:], self.estimators_[0]]
         self.evidence_["agreement"] = found = self._agreement(data, splits, values, others)
         if found >= REFIT_AGREEMENT:
             return "refit"
         self.evidence_["exponent"] = 1.0
-        shared = np.intersect1d(splits[0][0], splits[1 % len(splits)][0])
-        if len(splits) > 1 and len(np.unique(data.y[shared])) == len(self.classes_):
+        shared = np.intersect1d(splits[0][0], splits[1][0])
+        if len(np.unique(data.y[shared])) == len(self.classes_):
             without_both = self._fit_model(data, shared, params)
             found = self._agreement(data, splits[:2], values[:2], [without_both] * 2)
             self.evidence_ |= {"agreement_unseen": found, "exponent": exponent_of(found, len(splits))}

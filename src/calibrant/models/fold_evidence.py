@@ -45,7 +45,7 @@ def chosen_told(chosen: str, evidence: dict[str, float], n_models: int) -> str |
     if chosen == "given":
         return None
     if not evidence:
-        return "One model, fitted to all rows, because every split holds out later rows than it fits on."
+        return "One model, fitted to all rows, because the splits, one alone or ever later ones, give no models of like rows to compare."
     found = f"agree by {evidence['agreement']:.3f} on rows that one of them has not seen"
     if chosen == "refit":
         return f"One model, fitted to all rows, because the models of the folds {found} ({REFIT_AGREEMENT} or more)."
