@@ -84,7 +84,7 @@ def _worst(runs: list[Run]) -> str:
     return f"The worst pair for ours: {run['kind']} on {run['table']}, {run['ours']:.4f}, theirs by {best} {run[best]:.4f}."
 
 
-HEAD = ["kind of model", "tables", *(f"less {method}" for method in METHODS), "CPU of fit", "refitted"]
+HEAD = ["kind of model", "tables", *(f"beside {method}" for method in METHODS), "CPU of fit", "refitted"]
 PARTS = {False: "Tables that judged", True: "Tables on which the defaults were chosen"}
 
 
@@ -94,7 +94,7 @@ def page(runs: list[Run]) -> str:
     lines = [".. _wrappers-beside-scikit-learn:", "", title, "=" * len(title), "", *INTRODUCTION.strip().splitlines()]
     for chose, heading in PARTS.items():
         part = [run for run in runs if run["chose"] == chose]
-        names = ", ".join(dict.fromkeys(run["table"] for run in part))
+        names = "; ".join(dict.fromkeys(run["table"] for run in part))
         lines += [
             "",
             heading,

@@ -33,7 +33,7 @@ def test_the_page_parts_those_that_chose_and_names_the_worst():
     judged, chose = page(RUNS).split("Tables on which the defaults were chosen")
     assert "The worst pair for ours: kNN on a, 0.5000" in judged
     assert "The worst pair for ours: kNN on c" in chose
-    assert "\na, b.\n" in judged
+    assert "\na; b.\n" in judged
 
 
 def test_a_pair_is_measured_with_every_method():
