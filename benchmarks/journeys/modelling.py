@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.journeys.outcomes import Outcome
 from benchmarks.journeys.truth import expected_loss
 from benchmarks.journeys.worlds import Rows, World, logit
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -51,4 +52,4 @@ def _features(rows: Rows, seed: int) -> np.ndarray:
 
 
 def _loss(model: Any, X: np.ndarray, y: np.ndarray, new: np.ndarray, truth: np.ndarray) -> float:
-    return expected_loss(truth, model.fit(X, y).predict_proba(new)[:, 1])
+    return expected_loss(truth, clone(model).fit(X, y).predict_proba(new)[:, 1])
