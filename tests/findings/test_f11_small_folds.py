@@ -49,8 +49,8 @@ def test_f11_a_calibrator_on_the_training_data_has_one_for_each_fold_too():
 @pytest.mark.parametrize("calibrator", ONE_AND_SEVERAL)
 def test_f11_the_remedies_work(calibrator):
     five, one_out = (
-        cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=ensemble).fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
-        for cv, ensemble in ((5, True), (LeaveOneOut(), False))
+        cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=False).fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
+        for cv in (5, LeaveOneOut())
     )
     assert metrics.log_loss(Y[TEST], one_out) == pytest.approx(metrics.log_loss(Y[TEST], five), rel=0.15)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.bins import equal_mass_parts, grouped_sums
+from calibrant._kernels.ties import distinct_scores
 
 __all__ = ["Cut", "Distinct"]
 
@@ -47,7 +48,8 @@ class Distinct:
         return Distinct(unique, sums)
 
     def cut(self, n_bins: int) -> Cut:
-        """At most ``n_bins`` bins of equal weight."""
-        part = equal_mass_parts(self.sums[:, 0], n_bins)
+        """At most ``n_bins`` bins of equal weight, that part no values which differ by rounding."""
+        run = distinct_scores(self.values)[1]
+        part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
         first = np.flatnonzero(np.diff(part, prepend=-1))
         return Cut(self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1])
