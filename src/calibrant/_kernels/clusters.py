@@ -1,5 +1,7 @@
 """Rows that hang together: as how many independent ones they count, and how the variance of a sum follows from the clusters'."""
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -11,11 +13,22 @@ __all__ = ["expanded_level", "group_worth", "mean_worth", "ranked_worth", "side_
 ROUNDING = 1e-13
 
 
-def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray) -> tuple[float, float]:
-    """(cluster-robust variance (CR1) of the sum of the deviations (n,) from their mean, its degrees of freedom: clusters less one)."""
+def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """(variance of the sum of the weighted deviations (n,) from a mean, robust to clusters of any size; its degrees of freedom).
+
+    CR2: with p the share of the weight that a cluster has, its sum counts 1 / (1 - p) times; Satterthwaite's degrees of freedom, by
+    which one large cluster among small ones is worth few. (nan, 0) of one cluster, which says nothing of others.
+    """
     sums = np.bincount(cluster, weights=deviations)
-    sums = sums[np.bincount(cluster, minlength=len(sums)) > 0]
-    return float(sums @ sums) * len(sums) / (len(sums) - 1.0), len(sums) - 1.0
+    share = np.bincount(cluster, weights=weight) / weight.sum()
+    if not share.max() < 1.0:
+        return float("nan"), 0.0
+    return float(sums @ (sums / (1.0 - share))), float(_freedom(share @ share, share * share / (1.0 - share)))
+
+
+def _freedom(squares: Any, leverage: np.ndarray, axis: int = 0) -> Any:
+    """Satterthwaite's degrees of freedom of CR2, from the sum of the squared shares and p^2 / (1 - p) of each."""
+    return 1.0 / (squares + leverage.sum(axis=axis) ** 2 - (leverage * leverage).sum(axis=axis))
 
 
 def side_shares(side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, float]:
@@ -42,15 +55,26 @@ def expanded_level(level: float, freedom: float) -> float:
 def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group: np.ndarray, n_groups: int, level: float) -> np.ndarray:
     """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of the share of hits by group, (n_groups,).
 
-    It is the inverse of the design effect, times (z / t)^2 with as many degrees of freedom as clusters less one (Korn and Graubard). 0
-    where all rows are of one cluster, which says nothing of others. ``hit`` may be any number whose mean by group is looked at.
+    It is the inverse of the design effect (CR2), times (z / t)^2 with Satterthwaite's degrees of freedom (Korn and Graubard). 0 where all
+    rows are of one cluster, which says nothing of others. ``hit`` may be any number whose mean by group is looked at.
     """
     cells, cell = np.unique(group * (int(cluster.max()) + 1) + cluster, return_inverse=True)
     of = cells // (int(cluster.max()) + 1)
     mass, hits = np.bincount(cell, weights=weight), np.bincount(cell, weights=weight * hit)
-    sums = [np.bincount(of, weights=one, minlength=n_groups) for one in (mass, hits, hits * hits, hits * mass, mass * mass)]
+
+    def by_group(one: np.ndarray) -> np.ndarray:
+        return np.bincount(of, weights=one, minlength=n_groups)
+
+    whole, rate = by_group(mass), by_group(hits)
+    whole = np.where(whole > 0.0, whole, 1.0)
+    rate, share = rate / whole, mass / whole[of]
+    rest = np.where(share < 1.0, 1.0 - share, 1.0)
+    leverage = share * share / rest
+    together = by_group((hits - rate[of] * mass) ** 2 / rest)
+    freedom = 1.0 / np.maximum(by_group(share * share) + by_group(leverage) ** 2 - by_group(leverage * leverage), 1e-300)
     squares = np.bincount(group, weights=weight * hit * hit, minlength=n_groups)
-    return _worth([*sums, squares, np.bincount(of, minlength=n_groups)], level)
+    some = np.bincount(of, minlength=n_groups) > 1
+    return np.where(some, _worth(whole, rate, squares, together, by_group(mass * mass), freedom, level), 0.0)
 
 
 def mean_worth(values: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float) -> float:
@@ -68,16 +92,14 @@ def ranked_worth(
     hits, before = _so_far(part, cluster), np.cumsum(part)
     if of_all:
         whole = np.bincount(cluster, weights=weight)
-        sums = before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(part * whole[cluster])
-        n, both, count = weight.sum(), np.full(len(part), whole @ whole), np.full(len(part), np.count_nonzero(whole))
-        return _worth([np.full(len(ends), n), *(one[ends] for one in (*sums, both, before, count))], level)
+        sums = before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(part * whole[cluster]), np.full(len(part), whole @ whole), before
+        return _in_ranks([np.full(len(ends), weight.sum()), *(one[ends] for one in sums)], level)
     mass = _so_far(weight, cluster)
     sums = (
         np.cumsum(weight), before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(hits * weight + mass * part + part * weight),
         np.cumsum(weight * (2.0 * mass + weight)), np.cumsum(part * np.divide(part, weight, out=np.zeros_like(part), where=weight > 0.0)),
-        np.cumsum(mass <= 0.0),
     )  # fmt: skip
-    return _worth([one[ends] for one in sums], level)
+    return _in_ranks([one[ends] for one in sums], level)
 
 
 def _so_far(values, cluster):
@@ -90,15 +112,25 @@ def _so_far(values, cluster):
     return out
 
 
-def _worth(sums, level):
-    """From sums: of weight and hits, over clusters of products of their hits and their mass, over rows of squares; and the clusters."""
-    n, hits, hits_squared, hits_mass, mass_squared, squares, clusters = sums
+def _in_ranks(sums: Any, level: float) -> np.ndarray:
+    """From sums: of weight and hits, over clusters of products of their hits and their mass, and over rows of squares.
+
+    The variance is CR1's with as many clusters as equal ones would be, 1 / sum(p^2), which needs no pass for each rank.
+    """
+    n, hits, hits_squared, hits_mass, mass_squared, squares = sums
     n = np.where(n > 0.0, n, 1.0)
-    rate, freedom = hits / n, np.maximum(clusters - 1.0, 1.0)
+    rate, freedom = hits / n, n * n / mass_squared - 1.0
+    several = freedom > ROUNDING
+    known = np.where(several, freedom, 1.0)
+    together = np.maximum(hits_squared - 2.0 * rate * hits_mass + rate * rate * mass_squared, 0.0) * (known + 1.0) / known
+    return np.where(several, _worth(n, rate, squares, together, mass_squared, known, level), 0.0)
+
+
+def _worth(n: Any, rate: Any, squares: Any, together: Any, mass_squared: Any, freedom: Any, level: float) -> np.ndarray:
+    """The inverse of the design effect, times (z / t)^2."""
     alone = np.maximum(squares - n * rate * rate, 0.0) * n / np.maximum(n - 1.0, 1.0)
-    together = np.maximum(hits_squared - 2.0 * rate * hits_mass + rate * rate * mass_squared, 0.0) * (freedom + 1.0) / freedom
     # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how alike its rows are.
     varies = alone > ROUNDING * squares
     effect = np.where(varies, together / np.where(varies, alone, 1.0), mass_squared / n)
     narrower = special.ndtri(0.5 + 0.5 * level) / special.stdtrit(freedom, 0.5 + 0.5 * level)
-    return np.where(clusters > 1, narrower**2 / np.maximum(effect, 1.0), 0.0)
+    return narrower**2 / np.maximum(effect, 1.0)

@@ -13,7 +13,7 @@ from scipy import special
 
 from calibrant._kernels.quotient import quotient
 
-__all__ = ["limits_within", "mean_limits", "moved_limits", "powers", "ratio_limits", "unseen_ends"]
+__all__ = ["limits_within", "mean_limits", "mean_tail", "moved_limits", "powers", "ratio_limits", "unseen_ends"]
 
 #: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
 STRAIGHT = 1e-3
@@ -36,6 +36,16 @@ def _quantile(q, skew):
     shape = 4.0 / (size * size)
     bent = (special.gammaincinv(shape, np.where(skew > 0.0, q, 1.0 - q)) - shape) / np.sqrt(shape)
     return np.where(size > STRAIGHT, np.where(skew > 0.0, bent, -bent), special.ndtri(q))
+
+
+def _share_below(x, skew):
+    """The distribution function whose quantiles ``_quantile`` gives, of floats."""
+    size = max(abs(skew), STRAIGHT)
+    if size <= STRAIGHT:
+        return special.ndtr(x)
+    shape = 4.0 / (size * size)
+    reach = special.gammainc(shape, max(shape + np.sign(skew) * x * np.sqrt(shape), 0.0))
+    return reach if skew > 0.0 else 1.0 - reach
 
 
 def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], kind: str | None = None) -> tuple[Any, Any]:
@@ -111,8 +121,26 @@ def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tupl
     return np.minimum(ends[0], mean), np.maximum(ends[1], mean)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
+    """Half the two-sided p-value of a mean of 0: how much of the law behind ``mean_limits`` lies on the side of 0 that the mean is not."""
+    mean = sums[0] / n
+    unseen, side = (below, -1.0) if mean > 0.0 else (above, 1.0)
+    counts = side * (unseen - mean) > 0.0
+    first, spread, skew = (float(one) for one in _law(n, sums, unseen if counts else 0.0, float(counts)))
+    if not spread > 0.0:
+        return 0.0 if first * mean > 0.0 else 0.5
+    share = _share_below(-first / spread, skew)
+    return min(float(share if mean > 0.0 else 1.0 - share), 0.5)
+
+
 def _end(n, sums, unseen, one, q):
+    first, spread, skew = _law(n, sums, unseen, one)
+    return first + spread * _quantile(q, skew)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _law(n, sums, unseen, one):
+    """(mean, standard deviation, skewness) of the mean of n rows and of ``one`` unseen row."""
     rows = n + one
     first, second, third = (quotient(sums[..., j] + one * unseen ** (j + 1), rows) for j in range(3))
     variance = second - first * first
@@ -123,4 +151,4 @@ def _end(n, sums, unseen, one, q):
     own = (rows + 2.0) * variance**1.5
     # The cubes of losses beyond 1e100 are not finite: their mean is taken for normal.
     skew = 2.0 * np.sqrt(rows + 1.0) * np.divide(cube, own, out=np.zeros_like(cube), where=np.isfinite(cube) & (own > 0.0))
-    return first + spread * _quantile(q, skew)
+    return first, spread, skew

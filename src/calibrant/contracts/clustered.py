@@ -25,12 +25,13 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
     """The interval of a record of one output that carries its clusters.
 
     Where an interval follows from sums over rows, it is that of as many independent rows as the clusters are worth: of a mean,
-    the cluster-robust one (CR1, Student's t with the clusters less one). Elsewhere whole clusters are drawn.
+    the cluster-robust one (CR2, Student's t with Satterthwaite's degrees of freedom). Elsewhere whole clusters are drawn, and limits
+    are wider as Student's t is with as many equal clusters as these are worth.
     """
     cluster = np.unique(record.cluster, return_inverse=True)[1]
     record = replace(record, cluster=cluster)
-    value, n, freedom = metric.of(record), float(record.weights.sum()), float(cluster.max())
-    if freedom < 1.0:
+    value, n = metric.of(record), float(record.weights.sum())
+    if cluster.max() < 1:
         raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
     if method in ("auto", "analytic"):
         limits = _limits(metric, record, value, level)
@@ -40,8 +41,9 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
         raise InputError(
             f'{metric.name} has no "{method}" interval that knows of clusters; use method="bootstrap", which draws them whole, or a mean.'
         )
-    sides = metric.sides_of(record)
-    known = freedom if sides is None else min(freedom, side_shares(sides, record.weights, cluster)[1] - 1.0)
+    sides, share = metric.sides_of(record), np.bincount(cluster, weights=record.weights) / n
+    known = 1.0 / float(share @ share) - 1.0
+    known = known if sides is None else min(known, side_shares(sides, record.weights, cluster)[1] - 1.0)
     draws = cluster_draws(metric, record, n_resamples, random_state)
     finite = draws[np.isfinite(draws)]
     if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value) and known > 0.0):
@@ -51,7 +53,7 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
         return Interval.holding(value, (found.low, found.high), level, found.method, n)
     level_drawn = expanded_level(level, known)
     if method == "bca":
-        left_out = leave_out_values(np.ones(int(freedom) + 1), partial(_value, metric, record), random_state)
+        left_out = leave_out_values(np.ones(len(share)), partial(_value, metric, record), random_state)
         return Interval.holding(value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n)
     return Interval.holding(value, percentile_limits(draws, level_drawn), level, "bootstrap", n)
 

@@ -113,6 +113,10 @@ class ForecastRecord:
             raise InputError(f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape}; take one column at a time.")
         return self
 
+    def other_labels(self, other: "ForecastRecord") -> list[np.ndarray]:
+        """None: what is known of classes, and not of numbers, is which other outcomes there are."""
+        return []
+
     def halves(self) -> list["ForecastRecord"]:
         """Two records that share the rows, by what these hold and not by their order; clusters stay whole."""
         keys = np.column_stack([np.asarray(self.y), self.forecast.mean, self.forecast.std])

@@ -1,13 +1,14 @@
 """A metric of two predictions of the same rows: the difference, with its interval and test."""
 
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+from scipy import special
 
 from calibrant._kernels.clusters import side_shares, variance_of_sum
-from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.intervals import normal_interval, normal_quantile
+from calibrant._kernels.mean_interval import mean_limits, mean_tail, powers
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
@@ -26,7 +27,12 @@ class PairedDifference:
     mean, variance : float
         Of a mean: that of the rows' differences, and its variance.
     freedom : float
-        Degrees of freedom of the variance: rows, or clusters, less one.
+        Degrees of freedom of the variance: rows less one, or of clusters Satterthwaite's.
+    sums : (4,) or None
+        Of a mean over rows with labels: as how many rows they count, and so many times the mean of the differences, of their squares and
+        of their cubes.
+    unseen : (least, most)
+        The differences that a row not seen yet may have: those of these rows, had they another label.
     draws : (n_resamples,) or None
         Of any other metric: the difference on resamples.
     """
@@ -36,10 +42,17 @@ class PairedDifference:
     mean: float = float("nan")
     variance: float = float("nan")
     freedom: float = float("inf")
+    sums: np.ndarray | None = None
+    unseen: tuple[float, float] = (0.0, 0.0)
     draws: np.ndarray | None = None
 
     def limits(self, level: float) -> tuple[float, float]:
         """(low, high) of the difference."""
+        if self.sums is not None:
+            # As wide as Student's t is with so few rows, or clusters.
+            wide = 2.0 * float(special.ndtr(normal_quantile(level, self.freedom))) - 1.0
+            low, high = mean_limits(self.sums[0], self.sums[1:], *self.unseen, wide)
+            return float(low), float(high)
         if self.draws is None:
             return normal_interval(self.mean, self.variance, level, self.freedom)
         # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
@@ -56,8 +69,11 @@ class PairedDifference:
     @property
     def p_value(self) -> float:
         """Of no difference, two-sided: 1 minus the level at which ``limits`` begin to hold 0."""
+        if self.sums is not None:
+            tail = mean_tail(self.sums[0], self.sums[1:], *self.unseen)
+            return float(2.0 * special.stdtr(self.freedom, special.ndtri(tail)))
         if self.draws is None:
-            return float(2.0 * cast(Any, special).stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
+            return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
         reflected = 2.0 * self.value - self.draws
         tails = [1.0 + np.count_nonzero(side) for side in (reflected <= 0.0, reflected >= 0.0)]
         return min(2.0 * min(tails) / (len(reflected) + 1.0), 1.0)
@@ -80,8 +96,7 @@ def paired_difference(
     """
     value = metric.of(second) - metric.of(first)
     if is_mean(metric):
-        found = _mean(metric.losses_of(second) - metric.losses_of(first), first.weights, first.cluster)
-        return PairedDifference(value, "paired, analytic", *found)
+        return _of_mean(metric, value, first, second)
     moves = [metric.moves_of(record) for record in (first, second)]
     if all(one is not None for one in moves):
         sides = [metric.sides_of(record) for record in (first, second)]
@@ -92,6 +107,23 @@ def paired_difference(
         return PairedDifference(value, "paired, analytic", value, variance, freedom)
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
     return PairedDifference(value, "paired, bootstrap", draws=draws)
+
+
+def _of_mean(metric: Any, value: float, first: Any, second: Any) -> PairedDifference:
+    difference, weight = metric.losses_of(second) - metric.losses_of(first), first.weights
+    found = PairedDifference(value, "paired, analytic", *_mean(difference, weight, first.cluster))
+    others = first.other_labels(second)
+    if not (others and np.isfinite(found.variance)):
+        return found
+    if_other = [metric.losses_of(second.with_labels(one)) - metric.losses_of(first.with_labels(one)) for one in others]
+    # Of what both say is impossible there is no difference.
+    least, most = np.nanmin(if_other), np.nanmax(if_other)
+    worth = weight.sum()
+    if first.cluster is not None and found.variance > 0.0:
+        # As many independent rows as have a mean of this variance.
+        worth = min(worth, 1.0 + (weight @ (difference - found.mean) ** 2) / worth / found.variance)
+    sums = np.array([weight.sum(), *(weight @ power for power in powers(difference))]) * (worth / weight.sum())
+    return replace(found, sums=sums, unseen=(float(least), float(most)))
 
 
 def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
@@ -119,7 +151,7 @@ def _mean(difference: Any, weight: np.ndarray, cluster: Any):
     mean = weight @ difference / n
     if cluster is None:
         return mean, weight @ (difference - mean) ** 2 / n / max(n - 1.0, 1.0), max(n - 1.0, 1.0)
-    variance, freedom = variance_of_sum(weight * (difference - mean), cluster)
+    variance, freedom = variance_of_sum(weight * (difference - mean), cluster, weight)
     return mean, variance / n**2, freedom
 
 

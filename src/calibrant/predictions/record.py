@@ -25,6 +25,10 @@ FAINTEST = 1e-20
 WIDEST_TILT = 0.02
 #: What is derived of the values and not of their logarithms.
 KEPT = ("probabilities", "row_sums", "by_class", "predicted", "confidence", "weights", "correct", "one_hot", "ranks", "smallest")
+#: What of these is of the labels too.
+OF_LABELS = ("correct", "one_hot")
+#: Up to so many classes every label is tried in the place of the true one.
+FEW_LABELS = 4
 #: Targets that are questions, not classes; the last is the old name of the first.
 QUESTIONS = ("answer", "event", "top")
 
@@ -77,6 +81,24 @@ class Predictions(Given):
         out = replace(self, least=least)
         out.__dict__.update({name: self.__dict__[name] for name in KEPT if name in self.__dict__})
         return out
+
+    def with_labels(self, labels: np.ndarray) -> "Predictions":
+        """The same predictions of other true labels, (n,)."""
+        out = replace(self, labels=labels)
+        out.__dict__.update({name: self.__dict__[name] for name in (*KEPT, "log_probabilities") if name in self.__dict__})
+        for name in OF_LABELS:
+            out.__dict__.pop(name, None)
+        return out
+
+    def other_labels(self, other: "Predictions") -> list[np.ndarray]:
+        """Labels that these rows might have had, (n,) each: of few classes every class, else those of which the two say most apart."""
+        if self.n_classes <= FEW_LABELS:
+            return [np.full(len(self), k) for k in range(self.n_classes)]
+        found = []
+        for mine, its in zip(self.blocks(), other.blocks(), strict=True):
+            ratio, gap = its.log_probabilities - mine.log_probabilities, its.probabilities - mine.probabilities
+            found.append([ratio.argmin(axis=1), ratio.argmax(axis=1), gap.argmin(axis=1), gap.argmax(axis=1)])
+        return [np.concatenate(one) for one in zip(*found, strict=True)]
 
     @property
     def logits(self) -> np.ndarray:

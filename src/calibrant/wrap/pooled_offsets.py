@@ -66,7 +66,7 @@ def mean_gain(gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None =
     total = float(weight.sum())
     mean = float(weight @ gain / total)
     if cluster is not None and len(np.unique(cluster)) > 1:
-        return mean, float(np.sqrt(variance_of_sum(weight * (gain - mean), cluster)[0])) / total
+        return mean, float(np.sqrt(variance_of_sum(weight * (gain - mean), cluster, weight)[0])) / total
     return mean, float(np.sqrt(weight @ (gain - mean) ** 2 / max(total - 1.0, 1.0) / total))
 
 

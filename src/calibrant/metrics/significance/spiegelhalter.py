@@ -77,8 +77,8 @@ def spiegelhalter_test(
     terms, n = (hit - score) * tilt, float(weight.sum())
     top, variance, freedom, method = weight @ terms, weight @ (tilt * tilt * score * (1.0 - score)), np.inf, "normal"
     if record.cluster is not None:
-        variance, freedom = variance_of_sum(weight * (terms - top / n), record.cluster)
-        method = f"t, {freedom + 1.0:g} clusters"
+        variance, freedom = variance_of_sum(weight * (terms - top / n), record.cluster, weight)
+        method = f"t, {len(np.unique(record.cluster)):g} clusters"
     if variance <= 0.0:
         return CalibrationTest(0.0 if top == 0.0 else float(np.copysign(np.inf, top)), 1.0 if top == 0.0 else 0.0, method, n)
     z = float(top / np.sqrt(variance))
