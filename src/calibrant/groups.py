@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.content_order import numbered_by_content
 from calibrant.arrays import column_names, plain_array, rows_named
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
@@ -134,7 +135,10 @@ def crossed(parts: list[Groups]) -> Groups:
 
 
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
-    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn."""
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn.
+
+    They are numbered by what they hold, so that resamples of them do not depend on their names.
+    """
     index = read_groups(cluster, record, "cluster").index
     count = len(np.unique(index))
     if count < 2:
@@ -144,7 +148,7 @@ def read_clusters(cluster: Any, record: Any) -> np.ndarray:
             f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test is rough; have more of them measured.",
             SparseDataWarning,
         )
-    return index
+    return numbered_by_content(index, record.mark, record.weights)
 
 
 def n_clusters(record: Any) -> int | None:

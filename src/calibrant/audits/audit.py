@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.content_order import numbered_by_content
 from calibrant._kernels.row_draws import row_codes
 from calibrant._support.options import require_count, require_not_negative, require_option
 from calibrant.audits.families import audited
@@ -182,7 +183,7 @@ def _of_labelled(
     if not labelled and (found is None or not looked_in):
         raise InputError('groups must name the groups of the rows; got none; pass a frame of columns, or X= with found="tree".')
     columns = columns_of(labelled, n_bins, record.weights)
-    cell = cells(columns, len(record))
+    cell = numbered_by_content(cells(columns, len(record)), record.mark, record.weights)
     features = None if found is None else number_features(looked_in)
     tie = np.zeros(len(record)) if features is None else row_codes(np.nan_to_num(features[1], nan=-1.5e300)).astype(np.float64)
     if target == "forecast":
@@ -207,7 +208,8 @@ def _of_sums(state: GroupState, n_bins: int) -> tuple[Sample, list[Column], None
     labelled = [(str(name), array_of([key[j] for key in parts])[part]) for j, name in enumerate(state.settings["by"])]
     columns = columns_of(labelled, n_bins, n)
     said = np.clip(total / n, 0.0, 1.0)
-    sample = of_outcomes(said, np.clip(hits / n, 0.0, 1.0), n, cells(columns, len(n)))
+    cell = numbered_by_content(cells(columns, len(n)), said + hits / n, n)
+    sample = of_outcomes(said, np.clip(hits / n, 0.0, 1.0), n, cell)
     return (
         sample,
         [Column(one.name, one.levels, one.index[sample.rows]) for one in columns],

@@ -41,13 +41,13 @@ def audited(
         p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
         alpha = (1.0 - level) / share
         critical = _critical(tested, alpha, null, one)
-        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, null, one is not sample)
+        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, one is not sample)
         if one is sample and len(tested.maxima):
             multicalibration = _multicalibration(tested)
     whole = everyone(len(sample))
     tested = tested_groups(sample, whole, null, 1, random_state)
     nothing = np.full(tested.p_value.shape, np.nan)
-    overall = gaps(sample, whole, tested, nothing, np.full(nothing.shape, normal_quantile(level)), 1.0 - level, tolerance, null, False)
+    overall = gaps(sample, whole, tested, nothing, np.full(nothing.shape, normal_quantile(level)), 1.0 - level, tolerance, False)
     return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
 
 
@@ -58,7 +58,7 @@ def _critical(tested: Tested, alpha: float, null: str, sample: Sample) -> np.nda
     largest one: theirs are of independent tests, and by Student's t where their few rows, or clusters, say how they vary.
     """
     each = alpha / max(int((tested.totals.n > 0.0).sum()), 1)
-    # The deviations of the strong null are known.
+    # The deviations of the strong null are known, and are the least that count.
     known = null == "strong" and not isinstance(sample, ScoreSample)
     freedom = np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)
     critical: np.ndarray = cast(Any, special).stdtrit(freedom, 1.0 - 0.5 * each)

@@ -36,8 +36,8 @@ class Tested:
     ----------
     totals : of all groups
     tested : (G, q) which could be tested.
-    statistic, spread : (G, q) size of the sum of errors in standard deviations of the null; and the one about the group's own mean.
-    freedom : (G, q) degrees of freedom of the latter: rows, or clusters, less one.
+    statistic, spread : (G, q) size of the sum of errors in standard deviations; and the deviation that intervals are made of.
+    freedom : (G, q) degrees of freedom of the variance about a group's own mean: rows, or clusters, less one.
     p_value : (G, q) adjusted for the number of tests, nan where not tested.
     maxima : (B,) largest statistic of each draw.
     range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to high, of any group.
@@ -102,6 +102,16 @@ class Strong(_Null):
         return self.totals.variance
 
     @cached_property
+    def deviation(self) -> np.ndarray:
+        """(G, q) what sums are measured by: the null's, or the one seen, where what was said of single rows is too sure."""
+        return np.sqrt(np.maximum(self.variance, self.centred_variance))
+
+    @property
+    def spread(self) -> np.ndarray:
+        """(G, q) what intervals are made of."""
+        return self.deviation
+
+    @cached_property
     def enough(self) -> np.ndarray:
         """(G, q) where it can be tested."""
         return (self.totals.variance >= LEAST_VARIANCE) | (self.totals.impossible > 0.0)
@@ -132,6 +142,16 @@ class Weak(_Null):
             return np.column_stack([row_sums(one * one) for one in sums])
         unit, mass, off = self.sample.parts()
         return np.asarray(self.family.matrix[:, unit] @ (mass[:, None] * off * off))
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """(G, q) what sums are measured by."""
+        return np.sqrt(self.variance)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """(G, q) what intervals are made of."""
+        return np.sqrt(self.centred_variance)
 
     @cached_property
     def enough(self) -> np.ndarray:
@@ -188,20 +208,20 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
     place = np.column_stack([equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T])
     of = NULLS[null](sample, family, place, int(place.max()) + 1)
     totals, tested = of.totals, of.enough
-    deviation = np.sqrt(of.variance)
+    deviation, of_null = of.deviation, np.sqrt(of.variance)
     statistic = np.abs(totals.came - totals.said) / np.where(deviation > 0.0, deviation, np.inf)
     statistic = np.where(totals.impossible > 0.0, np.inf, statistic)
     observed, ranges = statistic[tested], [0.0 * np.empty(0)]
     p_value = np.full(tested.shape, np.nan)
     if not tested.any():
-        return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), of.freedom, p_value, np.empty(0), (0.0, np.empty(0)))
+        return Tested(totals, tested, statistic, of.spread, of.freedom, p_value, np.empty(0), (0.0, np.empty(0)))
 
     def blocks() -> Iterator[np.ndarray]:
         rng = null_generator(random_state)
         step = max(min(DRAWN_AT_ONCE // max(of.size, int(tested.sum()) * of.n_parts), n_draws), 1)
         for start in range(0, n_draws, step):
             sums = of.drawn(tested, rng, min(step, n_draws - start))
-            found = [_statistics(one, deviation[tested[:, q], q], of.n_parts) for q, one in enumerate(sums)]
+            found = [_statistics(one, of_null[tested[:, q], q], of.n_parts) for q, one in enumerate(sums)]
             ranges.append(np.max([one[1] for one in found], axis=0))
             out = np.empty((int(tested.sum()), sums[0].shape[1]))
             question = np.nonzero(tested)[1]
@@ -213,7 +233,7 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
     seen = [_statistics(totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts)[1] for q in
             range(tested.shape[1])]  # fmt: skip
     range_ = float(np.max(seen)), np.concatenate(ranges)
-    return Tested(totals, tested, statistic, np.sqrt(of.centred_variance), of.freedom, p_value, maxima, range_)
+    return Tested(totals, tested, statistic, of.spread, of.freedom, p_value, maxima, range_)
 
 
 def _statistics(sums: np.ndarray, deviation: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:

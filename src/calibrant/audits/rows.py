@@ -16,14 +16,12 @@ __all__ = ["gaps", "sorted_gaps"]
 
 
 def gaps(
-    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: np.ndarray, alpha: float, tolerance: float, null: str,
-    found: bool,
+    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: np.ndarray, alpha: float, tolerance: float, found: bool,
 ) -> list[GroupGap]:  # fmt: skip
     """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to ``critical`` (G, q) deviations."""
     totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
     n = np.where(totals.n > 0.0, totals.n, np.nan)
-    spread = np.sqrt(totals.variance) if null == "strong" and not of_scores else tested.spread
-    low, high = gap_limits(sample, totals, spread, critical)
+    low, high = gap_limits(sample, totals, tested.spread, critical)
     said, came = totals.said / n, totals.came / n
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(said > 0.0, came / said, np.nan)
@@ -33,7 +31,7 @@ def gaps(
         "n": totals.n, "events": None if of_scores else totals.came, "said": said, "came": came, "gap": said - came, "low": low,
         "high": high, "ratio": ratio, "error": None if of_scores else np.abs(totals.parts_off).sum(axis=-1) / n,
         "error_by_chance": None if of_scores else np.sqrt(2.0 / np.pi) * np.sqrt(totals.parts_variance).sum(axis=-1) / n,
-        "score_gap": None if of_scores else totals.score / n, "shrunk": shrunk_gaps(said - came, spread / n, tested.tested),
+        "score_gap": None if of_scores else totals.score / n, "shrunk": shrunk_gaps(said - came, tested.spread / n, tested.tested),
         "p_value": p_value,
     }  # fmt: skip
     outcome = np.where(off, "off", np.where(holds, "holds", "not enough data"))

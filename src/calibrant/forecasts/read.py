@@ -94,6 +94,13 @@ class ForecastRecord:
         """Normal scores of y."""
         return self.forecast.score_at(self.y)
 
+    @property
+    def mark(self) -> np.ndarray:
+        """(n,) a number that follows each row's forecast and outcome, by which clusters are numbered."""
+        middle = np.asarray(self.forecast.quantile(0.5), dtype=np.float64)
+        both = middle if self.y is None else middle - 0.5 * self.y
+        return both if both.ndim == 1 else both.sum(axis=1)
+
     def held(self, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(low, high, whether the outcome is inside) of the intervals of a level."""
         low, high = self.forecast.interval(level)

@@ -82,6 +82,11 @@ class Predictions(Given):
         out.__dict__.update({name: self.__dict__[name] for name in KEPT if name in self.__dict__})
         return out
 
+    @property
+    def mark(self) -> np.ndarray:
+        """(n,) a number that follows what each row says and is, by which clusters are numbered."""
+        return self.confidence if self.labels is None else self.own_probability + self.labels
+
     def with_labels(self, labels: np.ndarray) -> "Predictions":
         """The same predictions of other true labels, (n,)."""
         out = replace(self, labels=labels)
