@@ -21,13 +21,11 @@ def audits():
     return frames
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: intervals need the centred variance")
 def test_all_intervals_hold_together_as_often_as_said(audits):
     hold = sum(bool(((one["low"] <= 0.0) & (one["high"] >= 0.0)).all()) for one in audits)
     assert hold >= 69  # 95 % of 80 repeats, less what chance takes
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: the default null is of every row")
 def test_no_group_without_a_gap_is_called_off(audits):
     called = sum(bool((one["outcome"] == "off").any()) for one in audits)
     assert called <= 11  # 5 % of 80 repeats, and what chance adds to it

@@ -16,13 +16,11 @@ def p_values(groups: dict[str, np.ndarray]) -> list[float]:
     return sorted(cb.audit(Y, P, groups).frame()["p_value"].tolist())
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: Monte Carlo is seeded by order")
 def test_the_order_of_group_columns_changes_no_p_value():
     one, other = {"one": FIRST, "other": SECOND}, {"other": SECOND, "one": FIRST}
     assert p_values(one) == pytest.approx(p_values(other), abs=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: Monte Carlo is seeded by order")
 def test_the_names_of_clusters_change_no_interval():
     renamed = np.random.default_rng(3).permutation(30)[CLUSTER]
     found = [

@@ -10,7 +10,6 @@ def logistic(z: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-z))
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: the variance takes clusters for alike")
 @pytest.mark.parametrize(("count", "share"), [(10, 0.45), (25, 0.31)])
 def test_two_models_that_are_as_good_are_not_told_apart(count, share):
     sizes = np.full(count, 300.0 * (1.0 - share) / (count - 1))

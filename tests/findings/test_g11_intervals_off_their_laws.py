@@ -10,7 +10,6 @@ SEPARATED = np.r_[np.zeros(20, int), np.ones(20, int)]
 RISKS = np.r_[np.linspace(0.1, 0.4, 20), np.linspace(0.6, 0.9, 20)]
 
 
-@OPEN
 def test_the_interval_of_the_rmse_holds_under_heavy_tails():
     n, held = 60, 0
     for seed in range(150):
@@ -21,7 +20,6 @@ def test_the_interval_of_the_rmse_holds_under_heavy_tails():
     assert held >= 133  # 95 % of 150 repeats, less what chance takes
 
 
-@OPEN
 def test_the_interval_of_the_ence_holds_where_the_std_says_nothing():
     metric, n, held = cb.metrics.expected_normalized_calibration_error, 60, 0
     rng = np.random.default_rng(99)
@@ -35,7 +33,6 @@ def test_the_interval_of_the_ence_holds_where_the_std_says_nothing():
     assert held >= 51
 
 
-@OPEN
 def test_the_interval_of_the_nll_holds_where_the_std_says_nothing():
     n, held = 60, 0
     truth = 0.5 * np.log(2.0 * np.pi) + 0.5 * 3.0 * np.exp(2.0 * 0.7**2)
@@ -47,7 +44,6 @@ def test_the_interval_of_the_nll_holds_where_the_std_says_nothing():
     assert held >= 133
 
 
-@OPEN
 def test_spiegelhalters_test_keeps_its_size_near_0_and_1():
     called = 0
     for seed in range(400):
@@ -58,13 +54,11 @@ def test_spiegelhalters_test_keeps_its_size_near_0_and_1():
     assert called <= 34  # 5 % of 400 repeats, and what chance adds to it
 
 
-@OPEN
 def test_the_slope_of_separated_samples_has_an_interval():
     found = cb.metrics.calibration_slope.interval(SEPARATED, RISKS)
     assert np.isfinite(found.low)
 
 
-@OPEN
 def test_the_auroc_of_separated_samples_has_a_useful_lower_limit():
     found = cb.metrics.event_auroc.interval(SEPARATED, RISKS)
     assert 0.80 <= found.low < 1.0  # (.05 / 2) ** (1 / 20) = .832 is valid

@@ -17,8 +17,13 @@ def auroc_limits(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray,
     """(low, high) from (placements, weights) of the rows of either side: the share of the other side that each beats, or is beaten by.
 
     DeLong's variance on the scale of the log-odds. Placements that are all 1 have no variance: half a row of any placement on either side
-    gives them one, as the half successes of Jeffreys' interval do; few rows of either side have Student's t.
+    gives them one, as the half successes of Jeffreys' interval do; few rows of either side have Student's t. Of sides that are apart the
+    limit is exact: were the area less, so many rows of the smaller side would be on their side with a chance of (1 - level) / 2 at most.
     """
+    apart = [np.concatenate([first[0], second[0]]) == end for end in (1.0, 0.0)]
+    if any(one.all() for one in apart):
+        away = (0.5 - 0.5 * level) ** (1.0 / min(first[1].sum(), second[1].sum()))
+        return (away, 1.0) if apart[0].all() else (0.0, 1.0 - away)
     (one, one_variance, size), (other, other_variance, rest) = _joined(*first), _joined(*second)
     # Either side's mean is the area; the half row pulls that of the smaller side more, whose placements say least.
     area = float(np.clip(one if size <= rest else other, 1e-12, 1.0 - 1e-12))

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from calibrant._kernels.intervals import FEW, normal_interval, normal_quantile
 from calibrant._kernels.logistic import sigmoid
 
-__all__ = ["plenty", "profile_limits", "shift_limits"]
+__all__ = ["plenty", "profile_limits", "separated_limits", "shift_limits"]
 
 #: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought, in standard errors.
 STEPS, FARTHEST = 100, 2.0**40
@@ -67,6 +67,37 @@ def profile_limits(
         return r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300))
 
     return _ends(roots, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
+
+
+def separated_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, level: float) -> tuple[float, float]:
+    """(low, high) of a slope whose likelihood has no maximum, as every hit has odds of at least, or at most, those of every miss.
+
+    One end is infinite; at the other the root of the likelihood ratio to its supremum is the normal quantile. (nan, nan) where the
+    outcomes or the odds are all alike.
+    """
+    ones, z = np.ones(len(odds)), normal_quantile(level)
+    if not (0.0 < weight @ hit < weight.sum() and np.ptp(odds) > 0.0):
+        return float("nan"), float("nan")
+    happened, not_ = odds[hit > 0.5], odds[hit <= 0.5]
+    side = 1.0 if happened.min() >= not_.max() else -1.0
+
+    def best(slope: float) -> float:
+        rest, _ = _restricted(side * slope * odds, ones, hit, weight, -side * slope * float(odds.mean()))
+        return _log_likelihood(side * slope * odds + rest, hit, weight)
+
+    far, unit = 1.0, 1.0 / float(odds.std())
+    while best(2.0 * far * unit) - best(far * unit) > 1e-9 and far < FARTHEST:
+        far *= 2.0
+    top = best(2.0 * far * unit)
+
+    def within(slope: float) -> float:
+        return np.sqrt(max(2.0 * (top - best(slope)), 0.0)) - z
+
+    low = unit
+    while within(-low) < 0.0 and low < FARTHEST * unit:
+        low *= 2.0
+    end = float(brentq(within, -low, 2.0 * far * unit))
+    return (end, float("inf")) if side > 0.0 else (float("-inf"), -end)
 
 
 def plenty(hit: np.ndarray, weight: np.ndarray) -> bool:

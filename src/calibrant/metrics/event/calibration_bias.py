@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant._kernels.mean_interval import limits_within
+from calibrant._kernels.quotient import quotient
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted, target_pair
@@ -53,7 +55,13 @@ class CalibrationBias(Targeted, MeanMetric):
 
     def _unseen(self, record: Any) -> list[np.ndarray]:
         score = target_pair(record, self.target)[0]
-        return [score - 1.0, score]
+        return [score, score * score]
+
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        # The row not seen is one that fails: of the risks said, each as often as it moves the mean by failing.
+        n, said, squares = totals[..., 0], totals[..., 4], totals[..., 5]
+        ends = -quotient(n - 2.0 * said + squares, n - said), quotient(squares, said)
+        return limits_within(self.range, n, totals[..., 1:4], ends, level)
 
 
 calibration_bias: CalibrationBias = CalibrationBias()

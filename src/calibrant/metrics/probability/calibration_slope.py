@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_limits import plenty, profile_limits
+from calibrant._kernels.logistic_limits import plenty, profile_limits, separated_limits
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
@@ -42,7 +42,7 @@ class CalibrationSlope(PairMetric):
     Notes
     -----
     1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_in_the_large``, as clinical reports
-    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them. Its interval is of
+    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them, whose interval has one finite end. Its interval is of
     the modified likelihood root (few events, sure scores), stretched where the sandwich variance is larger than the model's; Wald's from
     1,000 rows of either outcome on. It is no score, so never select a model by it.
 
@@ -101,9 +101,11 @@ class CalibrationSlope(PairMetric):
             return super()._interval(record, level, method, n_resamples, random_state)
         (score, hit), weight = target_pair(record, self.target), record.weights
         n, found = float(weight.sum()), slope_and_intercept(score, hit, weight)
-        if found is None:
-            return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
         odds = log_odds(score)
+        if found is None:
+            nothing = float("nan"), float("nan")
+            limits = separated_limits(odds, hit, weight, level) if self._place == 0 else nothing
+            return Interval(float("nan"), *limits, level, "analytic", n)
         limits = profile_limits(np.column_stack([odds, np.ones(len(odds))]), hit, weight, *found, self._place, level)
         return Interval.holding(found[0][self._place], limits, level, "analytic", n)
 

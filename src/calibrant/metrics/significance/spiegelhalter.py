@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.clusters import variance_of_sum
+from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.reading import read_labelled
 from calibrant.groups import clustered
 from calibrant.metrics.pair import target_pair
@@ -14,6 +15,9 @@ from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["spiegelhalter_test"]
+
+#: Skewness or excess kurtosis from which on outcomes are drawn, how many draws, and how many surprises at most.
+FAR, N_DRAWS, MOST_DRAWN = 0.1, 9_999, 20_000_000
 
 
 def spiegelhalter_test(
@@ -24,7 +28,7 @@ def spiegelhalter_test(
 
     .. math:: Z = \frac{\sum_i (c_i - s_i)(1 - 2 s_i)}{\sqrt{\sum_i (1 - 2 s_i)^2 s_i (1 - s_i)}}
 
-    which is standard normal for calibrated scores; the p-value is two-sided.
+    which is standard normal for calibrated scores; the p-value is two-sided. Where few rows may surprise the outcomes are drawn instead.
 
     .. versionchanged:: 0.2
        ``target``: "answer" was "top", "event" was "positive".
@@ -36,7 +40,7 @@ def spiegelhalter_test(
     target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the variance is then theirs (CR1), and the law Student's t with the clusters less one.
+        Which rows hang together: the variance is then theirs (CR2), and the law Student's t.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -82,4 +86,27 @@ def spiegelhalter_test(
     if variance <= 0.0:
         return CalibrationTest(0.0 if top == 0.0 else float(np.copysign(np.inf, top)), 1.0 if top == 0.0 else 0.0, method, n)
     z = float(top / np.sqrt(variance))
+    if record.cluster is None and record.weight is None and _is_far_from_normal(score, tilt, variance):
+        return CalibrationTest(z, _drawn_p_value(score, tilt, float(top)), "drawn", n)
     return CalibrationTest(z, float(2.0 * special.stdtr(freedom, -abs(z))), method, n)
+
+
+def _is_far_from_normal(score: np.ndarray, tilt: np.ndarray, variance: float) -> bool:
+    """Whether the skewness or the excess kurtosis of the sum is that of few surprises, which are few enough to be drawn."""
+    each = score * (1.0 - score)
+    skew = tilt**4 @ each / variance**1.5
+    excess = (tilt**4 * (1.0 - 6.0 * each)) @ each / variance**2
+    return max(abs(skew), abs(excess)) > FAR and N_DRAWS * float(np.minimum(score, 1.0 - score).sum()) <= MOST_DRAWN
+
+
+def _drawn_p_value(score: np.ndarray, tilt: np.ndarray, top: float) -> float:
+    """Two-sided, from draws of the outcomes; only the unlikely ones of each draw are made, as the points of a Poisson process."""
+    rng, likely = null_generator(0), np.round(score)
+    ends = np.cumsum(-np.log1p(-np.minimum(score, 1.0 - score)))
+    count = rng.poisson(ends[-1] * N_DRAWS)
+    place = np.minimum(np.searchsorted(ends, rng.random(count) * ends[-1], side="right"), len(score) - 1)
+    # A row surprises once in a draw, however many points it gets.
+    point = np.unique(rng.integers(0, N_DRAWS, count) * len(score) + place)
+    draw, row = np.divmod(point, len(score))
+    drawn = (likely - score) @ tilt + np.bincount(draw, weights=((1.0 - 2.0 * likely) * tilt)[row], minlength=N_DRAWS)
+    return float((1.0 + np.sum(np.abs(drawn) >= abs(top) * (1.0 - 1e-10))) / (1.0 + N_DRAWS))
