@@ -135,10 +135,7 @@ def crossed(parts: list[Groups]) -> Groups:
 
 
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
-    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn.
-
-    They are numbered by what they hold, so that resamples of them do not depend on their names.
-    """
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn."""
     index = read_groups(cluster, record, "cluster").index
     count = len(np.unique(index))
     if count < 2:
@@ -148,7 +145,7 @@ def read_clusters(cluster: Any, record: Any) -> np.ndarray:
             f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test is rough; have more of them measured.",
             SparseDataWarning,
         )
-    return numbered_by_content(index, record.mark, record.weights)
+    return index
 
 
 def n_clusters(record: Any) -> int | None:
@@ -157,8 +154,13 @@ def n_clusters(record: Any) -> int | None:
 
 
 def clustered(record: Any, cluster: Any) -> Any:
-    """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None."""
-    return record if cluster is None else replace(record, cluster=read_clusters(cluster, record))
+    """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None.
+
+    They are numbered by what they hold, so that resamples of them do not depend on their names.
+    """
+    if cluster is None:
+        return record
+    return replace(record, cluster=numbered_by_content(read_clusters(cluster, record), record.mark, record.weights))
 
 
 def label_columns(groups: Any, record: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:

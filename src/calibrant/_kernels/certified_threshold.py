@@ -23,6 +23,9 @@ Test = Literal["binomial", "betting", "hoeffding_bentkus"]
 Method = Literal["fixed_sequence", "sgr", "learn_then_test"]
 #: Share of the rows at which the fixed sequence begins: earlier, one early error ends it.
 FIRST = 0.1
+#: From so many times the fewest rows that prove anything on, the share of the failure probability that the first start has, and the shares
+#: of the rows at which others begin: the surest rows may be worse than the next.
+SEVERAL, LEADING, LATER = 30.0, 0.5, (0.3, 0.5, 0.7)
 #: Counts of rows that are tried of losses that are not 0 or 1; and those of learn then test, which share the failure probability.
 TRIED, SHARED = 256, 8
 #: Errors that are looked at together before the fixed sequence goes on.
@@ -111,24 +114,48 @@ def _least(passes: Callable[[float], bool]) -> float:
 
 
 def _fixed_sequence(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
-    """Every block from the first on, or so many of them; it ends before the first that fails."""
-    start = int(np.searchsorted(blocks.covered, first - 1e-9))
-    if start == len(blocks.covered):
-        return -1, delta
+    """Every block from the first on, or so many of them, up to one that fails; a later start has a share of its own.
+
+    A start that is reached without a failure adds its share to what the blocks before it had (Wiens' fallback procedure).
+    """
+    found, carried = (-1, delta), 0.0
+    for begin, end, own in _segments(blocks, risk, delta, first):
+        carried += own
+        last = _last_passed(blocks, begin, end, risk, carried, test)
+        if last >= begin:
+            found = last, carried
+        if last < end - 1:
+            carried = 0.0
+    return found
+
+
+def _segments(blocks: Blocks, risk: float, delta: float, first: int) -> list[tuple[int, int, float]]:
+    """(first block, block after the last, failure probability) of each start, from the numbers of rows alone."""
+    counts, shares = [float(first)], [delta]
+    if blocks.n >= SEVERAL * fewest_rows(risk, delta):
+        shares = [LEADING * delta] + [(1.0 - LEADING) * delta / len(LATER)] * len(LATER)
+        least = [fewest_rows(risk, one) for one in shares]
+        counts = np.maximum.accumulate(np.maximum([first, *(share * blocks.n for share in LATER)], least)).tolist()
+    starts = np.searchsorted(blocks.covered, np.asarray(counts) - 1e-9).tolist()
+    return list(zip(starts, [*starts[1:], len(blocks.covered)], shares, strict=True))
+
+
+def _last_passed(blocks: Blocks, begin: int, end: int, risk: float, delta: float, test: Test) -> int:
+    """The last block before the first that fails, of those from ``begin`` to before ``end``; begin - 1 where the first fails."""
+    if begin >= end:
+        return end - 1
     if test != "binomial":
-        places = blocks.reaching(np.linspace(first, blocks.n, TRIED))
+        places = blocks.reaching(np.linspace(blocks.covered[begin], blocks.covered[end - 1], TRIED))
         failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
-        last = len(places) if not len(failed) else int(failed[0])
-        return (int(places[last - 1]) if last else -1), delta
+        return end - 1 if not len(failed) else int(places[failed[0] - 1]) if failed[0] else begin - 1
     # Only a block with an error can fail where the one before it did not.
-    asked = np.append(start, start + 1 + np.flatnonzero(np.diff(blocks.lost[start:]) > 0.0))
-    for begin in range(0, len(asked), CHUNK):
-        places = asked[begin : begin + CHUNK]
+    asked = np.append(begin, begin + 1 + np.flatnonzero(np.diff(blocks.lost[begin:end]) > 0.0))
+    for at in range(0, len(asked), CHUNK):
+        places = asked[at : at + CHUNK]
         failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
         if len(failed):
-            place = int(places[failed[0]]) - 1
-            return (place if place >= start else -1), delta
-    return len(blocks.covered) - 1, delta
+            return int(places[failed[0]]) - 1
+    return end - 1
 
 
 def _halving(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:

@@ -48,7 +48,7 @@ def compare(
     """
     from calibrant import metrics
     from calibrant.cli.reading import column_of
-    from calibrant.groups import read_clusters
+    from calibrant.groups import clustered
     from calibrant.metrics.comparison import OF_CLASSES, OF_EVENTS, OF_NUMBERS
 
     read_of = {name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()}
@@ -58,7 +58,7 @@ def compare(
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
     usual = OF_NUMBERS if data.task == "regression" else OF_EVENTS if one is not whole else OF_CLASSES
-    drawn = None if cluster is None else read_clusters(column_of(data, cluster), whole)
+    drawn = None if cluster is None else clustered(whole, column_of(data, cluster)).cluster
     found = metrics.compare.of(records, _metrics(keys, data.task) or usual, cluster=drawn, **options)
     say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1) if as_json else str(found))
 

@@ -29,13 +29,12 @@ from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["SelectiveClassifier"]
 
-#: What each method and test is called, and what each method takes for granted beside independent rows.
+#: What each method and test is called, and what all of them take for granted.
 METHODS: dict[str, str] = {
     "fixed_sequence": "fixed sequence", "sgr": "selection with guaranteed risk", "learn_then_test": "learn then test, 8 shares",
 }  # fmt: skip
 TESTS: dict[str, str] = {"binomial": "exact binomial", "betting": "betting", "hoeffding_bentkus": "Hoeffding-Bentkus"}
 DRAWS = "{} are independent draws of one population"
-FALLS = " and rows of a lower score are wrong no less often"
 
 
 class SelectiveClassifier(Saved, BaseEstimator):
@@ -57,9 +56,10 @@ class SelectiveClassifier(Saved, BaseEstimator):
     signal : Signal or fitted Calibrator, optional
         The score, larger for surer; default the largest probability. A signal that comes unfitted is fitted without the labels.
     method : {"fixed_sequence", "sgr", "learn_then_test"}
-        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until one fails. "sgr": a search by halves
-        (selection with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand; it alone assumes nothing of the
-        order of the scores.
+        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until one fails; of many rows half of the
+        failure probability is kept for starts at .3, .5 and .7 of them, as the surest rows may be worse than the next. "sgr": a search
+        by halves (selection with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand. None needs errors to
+        fall as the score rises; they accept more where they do.
     accepted_share : float, optional
         Share of new rows that must be accepted as well; both hold with probability ``confidence``, each failing in half of the rest.
     bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
@@ -200,10 +200,9 @@ class SelectiveClassifier(Saved, BaseEstimator):
     def guarantee_(self) -> Guarantee:
         """The promise, with what it assumes."""
         said = self.certificate_
-        assumes = DRAWS.format(said.unit) + ("" if self.method == "learn_then_test" else FALLS)
         quantity = f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted {said.unit}"
         return Guarantee(
-            "pac", quantity, f"new {said.unit}", assumes, said.n, most=self.risk, unit=said.unit, confidence=self.confidence,
+            "pac", quantity, f"new {said.unit}", DRAWS.format(said.unit), said.n, most=self.risk, unit=said.unit, confidence=self.confidence,
             method=said.method,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import read_clusters
+from calibrant.groups import clustered
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
@@ -248,6 +248,6 @@ def compare(
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
     if metrics is None and all(isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()):
         named = list(OF_EVENTS)
-    runs = None if cluster is None else read_clusters(cluster, next(iter(records.values())))
+    runs = clustered(next(iter(records.values())), cluster).cluster
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
     return _of(records, named, **options, cluster=runs, n_resamples=n_resamples, random_state=random_state)
