@@ -23,7 +23,7 @@ class Interval:
     value, low, high : float
         The number and the ends of its interval, which holds both ``value`` and what the metric itself gives.
     level : float
-        The share of such intervals that hold the true value, for example 0.95.
+        The share of such intervals that are to hold the true value, for example 0.95; how many do is simulated in the guide.
     method : str
         How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed of its bias; "null": not of the
         data but of calibrated scores (``null_of``).

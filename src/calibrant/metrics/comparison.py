@@ -176,7 +176,7 @@ def compare(
 ) -> Comparison:  # fmt: skip
     r"""Test whether one model, or calibrator, is better than another on the same rows.
 
-    .. math:: d_i = \ell(P_i^b, y_i) - \ell(P_i^a, y_i), \quad \bar d \pm t_{n-1} \sqrt{\frac{\sum_i (d_i - \bar d)^2}{n (n - 1)}}
+    .. math:: d_i = \ell(P_i^b, y_i) - \ell(P_i^a, y_i), \quad \bar d = \frac1n \sum_i d_i
 
     .. versionadded:: 0.2
 
@@ -222,9 +222,10 @@ def compare(
     Notes
     -----
     Decide by one proper score, named beforehand: the correction does not count metrics. Means over rows, all proper scores among them,
-    have a paired t interval, with ``cluster`` the cluster-robust one (t with the clusters less one); so have AUROC and AURC by what each
-    row moves them by; root mean squares, and slope and intercept up to 1,000 rows of either outcome, a paired bootstrap. At 95 % t held
-    96 to 98 of 100 differences with 500 rows; skewed ones, as of a model and its sharper self, 92 with 50 to 200. Calibration errors (ECE,
+    have the interval of a mean with one row not seen yet, whose difference is the least or the largest that one of these rows would have
+    had with another label: a rare row that decides between two models may be missing. With ``cluster`` it is that of as many rows as the
+    clusters are worth (CR2, Student's t by Satterthwaite's degrees of freedom). AUROC and AURC have a t interval by what each row moves
+    them by; root mean squares, and slope and intercept up to 1,000 rows of either outcome, a paired bootstrap. Calibration errors (ECE,
     ICI) are **not compared**: near 0 the bootstrap of the difference held it 72 to 93 times of 100, debiased 30 to 85
     (benchmarks/metrics/paired.py). Predictions made out of fold share their training rows, so that intervals are a little short.
 

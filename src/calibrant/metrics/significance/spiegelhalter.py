@@ -80,7 +80,10 @@ def spiegelhalter_test(
     weight, tilt = record.weights, 1.0 - 2.0 * score
     terms, n = (hit - score) * tilt, float(weight.sum())
     top, variance, freedom, method = weight @ terms, weight @ (tilt * tilt * score * (1.0 - score)), np.inf, "normal"
-    if record.cluster is not None:
+    if record.cluster is not None and len(np.unique(record.cluster)) == len(record):
+        # Rows apart from each other whose weights are no repetitions.
+        variance = (weight * tilt) ** 2 @ (score * (1.0 - score))
+    elif record.cluster is not None:
         variance, freedom = variance_of_sum(weight * (terms - top / n), record.cluster, weight)
         method = f"t, {len(np.unique(record.cluster)):g} clusters"
     if variance <= 0.0:
