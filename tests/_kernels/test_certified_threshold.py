@@ -15,19 +15,40 @@ def made(n=1000, seed=0, digits=None):
     return Blocks.of(score if digits is None else score.round(digits), loss, np.ones(n))
 
 
+def by_the_loop(blocks, first, counts, shares):
+    """Every block in turn, at the share of its start and of those from which the sequence came to it."""
+    carried, passed, found = 0.0, True, (-1, DELTA)
+    starts = [int(np.searchsorted(blocks.covered, count - 1e-9)) for count in counts]
+    for place in range(starts[0], len(blocks.covered)):
+        for start, share in zip(starts, shares, strict=True):
+            if place == start:
+                carried, passed = (carried if passed else 0.0) + share, True
+        passed = passed and float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) <= carried + 1e-15
+        if passed:
+            found = place, pytest.approx(carried)
+    return found
+
+
 @pytest.mark.parametrize("digits", [None, 2])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_fixed_sequence_is_the_loop_over_every_block(seed, digits):
-    blocks = made(seed=seed, digits=digits)
-    first = first_count(blocks.n, RISK, DELTA)
-    last = -1
-    for place in range(len(blocks.covered)):
-        if blocks.covered[place] < first:
-            continue
-        if float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) > DELTA:
-            break
-        last = place
-    assert certified_place(blocks, RISK, DELTA, "fixed_sequence", "binomial", first) == (last, DELTA)
+    few, many = made(n=400, seed=seed, digits=digits), made(seed=seed, digits=digits)
+    first = first_count(few.n, RISK, DELTA)
+    assert certified_place(few, RISK, DELTA, "fixed_sequence", "binomial", first) == by_the_loop(few, first, [first], [DELTA])
+    counts, shares = [100, 300, 500, 700], [0.5 * DELTA] + [DELTA / 6.0] * 3
+    found = certified_place(many, RISK, DELTA, "fixed_sequence", "binomial", first_count(1000, RISK, DELTA))
+    assert found == by_the_loop(many, 100, counts, shares)
+
+
+def test_a_later_start_certifies_where_the_surest_rows_are_worse():
+    rng = np.random.default_rng(0)
+    u = rng.random(3000)
+    loss = (rng.random(3000) < np.where(u > 0.88, 0.3, np.where(u > 0.4, 0.01, 0.5))).astype(float)
+    blocks = Blocks.of(u, loss, np.ones(3000))
+    place, each = certified_place(blocks, RISK, DELTA, "fixed_sequence", "binomial", 300)
+    assert 0.3 < blocks.covered[place] / 3000.0 < 0.65
+    assert each < 0.5 * DELTA
+    assert float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) <= each
 
 
 def test_the_sequence_begins_by_the_number_of_rows_alone():

@@ -12,17 +12,27 @@ def rows(seed=0, n=120, n_clusters=17):
     return score, (rng.random(n) < score) * 1.0, rng.integers(1, 4, n) * 1.0, rng.integers(0, n_clusters, n)
 
 
-def by_hand(hit, weight, cluster):
-    """Of one group: the variance of the mean of independent rows over that of clusters (CR1), at most 1, and Student's t."""
-    n, sums = weight.sum(), {}
+def by_hand(hit, weight, cluster, ranks=False):
+    """Of one group: the variance of the mean of independent rows over that of clusters, at most 1, and Student's t.
+
+    The latter is CR2's; ``ranks`` have that of 1 / sum(p^2) equal clusters.
+    """
+    n, sums, mass = weight.sum(), {}, {}
     deviation = weight * (hit - weight @ hit / n)
-    for one, c in zip(deviation, cluster, strict=True):
-        sums[c] = sums.get(c, 0.0) + one
-    count = len(sums)
-    alone, together = deviation @ (deviation / weight) * n / (n - 1.0), sum(s * s for s in sums.values()) * count / (count - 1.0)
+    for one, w, c in zip(deviation, weight, cluster, strict=True):
+        sums[c], mass[c] = sums.get(c, 0.0) + one, mass.get(c, 0.0) + w
+    share = {c: m / n for c, m in mass.items()}
+    equal = 1.0 / sum(p * p for p in share.values())
+    alone = deviation @ (deviation / weight) * n / (n - 1.0)
+    if ranks:
+        together, freedom = sum(s * s for s in sums.values()) * equal / (equal - 1.0), equal - 1.0
+    else:
+        together = sum(s * s / (1.0 - share[c]) for c, s in sums.items())
+        pairs = sum(share[g] ** 2 * share[h] ** 2 / ((1 - share[g]) * (1 - share[h])) for g in share for h in share if g != h)
+        freedom = 1.0 / (1.0 / equal + pairs)
     if alone == 0.0:
         alone, together = n, sum(weight[cluster == c].sum() ** 2 for c in sums)
-    return (normal_quantile(0.95) / normal_quantile(0.95, count - 1.0)) ** 2 / max(together / alone, 1.0)
+    return (normal_quantile(0.95) / normal_quantile(0.95, freedom)) ** 2 / max(together / alone, 1.0)
 
 
 def test_of_each_group_it_is_the_inverse_of_the_design_effect():
@@ -38,14 +48,14 @@ def test_down_the_ranks_it_is_that_of_the_rows_so_far():
     found = ranked_worth(score, hit, weight, cluster, 0.95)
     for threshold, one in zip(at, found, strict=True):
         above = score >= threshold
-        expected = by_hand(hit[above], weight[above], cluster[above]) if len(np.unique(cluster[above])) > 1 else 0.0
+        expected = by_hand(hit[above], weight[above], cluster[above], True) if len(np.unique(cluster[above])) > 1 else 0.0
         assert one == pytest.approx(expected, rel=1e-9)
 
 
 def test_of_all_it_is_that_of_the_rows_flagged_among_them():
     score, _, weight, cluster = rows()
     found = ranked_worth(score, np.ones(len(score)), weight, cluster, 0.95, of_all=True)
-    expected = [by_hand((score >= at) * 1.0, weight, cluster) for at in np.unique(score)[::-1]]
+    expected = [by_hand((score >= at) * 1.0, weight, cluster, True) for at in np.unique(score)[::-1]]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -69,8 +79,18 @@ def test_of_two_sides_as_many_equal_clusters_as_the_rarer_is_worth():
 
 
 def test_the_variance_of_a_sum_by_hand():
-    """Sums 3 and -1 of two clusters, and none of the number in between: (9 + 1) x 2 / 1."""
-    assert variance_of_sum(np.array([1.0, 2.0, -1.0]), np.array([0, 0, 2])) == (20.0, 1.0)
+    """Sums 3 and -1 of two clusters of two rows and one: 9 / (1 - 2/3) + 1 / (1 - 1/3)."""
+    variance, freedom = variance_of_sum(np.array([1.0, 2.0, -1.0]), np.array([0, 0, 2]), np.ones(3))
+    assert variance == pytest.approx(27.0 + 1.5)
+    assert freedom == pytest.approx(1.0 / (4 / 9 + 1 / 9 + 2.0 * (4 / 9 / (1 / 3)) * (1 / 9 / (2 / 3))))
+    assert variance_of_sum(np.ones(4), np.zeros(4, int), np.ones(4))[1] == 0.0
+
+
+def test_clusters_of_one_size_have_their_number_less_one():
+    """CR2 is CR1 there."""
+    deviations, cluster = np.array([1.0, 2.0, -4.0, 0.5, 0.25, 0.25]), np.repeat(np.arange(3), 2)
+    variance, freedom = variance_of_sum(deviations, cluster, np.full(6, 2.0))
+    assert (variance, freedom) == pytest.approx((1.5 * (9.0 + 12.25 + 0.25), 2.0))
 
 
 def test_shares_of_sides_by_hand():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, norm, pearson3, t
 
 from calibrant import metrics
-from calibrant._kernels.mean_interval import _quantile, limits_within, mean_limits, moved_limits, powers, ratio_limits, unseen_ends
+from calibrant._kernels.mean_interval import _quantile, limits_within, mean_limits, mean_tail, moved_limits, powers, ratio_limits, unseen_ends
 
 RNG = np.random.default_rng(0)
 
@@ -100,12 +100,12 @@ def test_what_the_unseen_row_loses_by_hand():
     at = moments(np.zeros(3), np.ones(3))
     np.testing.assert_allclose(unseen_ends(*at, (0.0, 2.0), "double"), (-2.0, 2.0))
     np.testing.assert_allclose(unseen_ends(*at, (-np.inf, 0.0)), (0.0, 0.0))
-    # No bound: one unit below; above as far as the third moment over the second, once to three times.
+    # No bound: one unit below; above as far as the third moment over the second, once to eight times.
     np.testing.assert_allclose(unseen_ends(*moments(np.array([1.0, 2.0, 3.0]), np.ones(3)), (-np.inf, np.inf)), (1.0, 3.0))
     for loss in (np.array([0.0, 0.0, 0.0, 8.0]), np.array([0.0, 0.0, 3.0, 5.0]), np.array([0.0] * 40 + [30.0])):
         mean, variance, cube = loss.mean(), loss.var(), np.mean((loss - loss.mean()) ** 3)
         tail = cube / variance
-        above = max(mean, tail * np.clip(1.5 * tail / np.sqrt(variance), 1.0, 3.0))
+        above = max(mean, tail * np.clip(2.0 * tail / np.sqrt(variance), 1.0, 8.0))
         np.testing.assert_allclose(unseen_ends(*moments(loss, np.ones(len(loss))), (0.0, np.inf)), (0.0, mean + above))
 
 
@@ -143,3 +143,20 @@ def test_a_value_that_rows_move():
     ends = mean_limits(6.0, sums, 0.0, 0.5 + weight @ other / 6.0, 0.9)
     wide = t.ppf(0.95, 5) / norm.ppf(0.95)
     np.testing.assert_allclose([low, high], [max(0.5 - wide * (0.5 - ends[0]), 0.0), min(0.5 + wide * (ends[1] - 0.5), 1.0)])
+
+
+@pytest.mark.parametrize("shift", [-0.3, -0.05, 0.02, 0.4])
+def test_the_tail_is_where_the_limits_begin_to_hold_0(shift):
+    loss = np.random.default_rng(3).exponential(1.0, 40) - 1.0 + shift
+    n, sums = moments(loss, np.ones(40))
+    ends = float(loss.min()) - 1.0, float(loss.max()) + 1.0
+    tail = mean_tail(float(n), sums, *ends)
+    assert 0.0 < tail < 0.5
+    low, high = mean_limits(n, sums, *ends, 1.0 - 2.0 * tail)
+    assert (low if loss.mean() > 0.0 else high) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_mean_that_cannot_vary_is_on_one_side():
+    n, sums = moments(np.full(5, 0.5), np.ones(5))
+    assert mean_tail(float(n), sums, 0.5, 0.5) == 0.0
+    assert mean_tail(float(n), sums, -np.inf, 1.0) == 0.5

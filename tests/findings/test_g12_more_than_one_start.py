@@ -7,7 +7,6 @@ import calibrant as cb
 from calibrant.errors import InputError
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: thresholds are tried from one start only")
 def test_the_default_certifies_where_another_method_does():
     certified = {"fixed_sequence": 0, "sgr": 0}
     for seed in range(20):

@@ -18,17 +18,14 @@ def about(words: str) -> str:
     return next(" ".join(one.split()) for one in parts if words in one)
 
 
-@OPEN
 def test_the_readme_says_how_certain_the_certificate_is():
     assert re.search(r"confiden|certain|95", about("thresholds.rst"))
 
 
-@OPEN
 def test_the_readme_says_at_which_level_sets_hold_the_truth():
     assert re.search(r"on average|level|90", about("sets.rst"))
 
 
-@OPEN
 def test_a_certificate_does_not_assume_that_errors_fall_with_the_score():
     rng = np.random.default_rng(0)
     p = rng.uniform(0.9, 1.0, 500)
