@@ -3,21 +3,29 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from calibrant._kernels.content_order import numbered_by_content
 from calibrant.arrays import column_names, plain_array, rows_named
-from calibrant.errors import InputError, SparseDataWarning, warn
+from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, is_missing, label_array, label_key
 from calibrant.levels import levels_of
 
 __all__ = [
-    "Groups", "NamedColumns", "clustered", "coded", "crossed", "distinct", "group_columns", "groups_given", "label_columns",
+    "Groups", "NamedColumns", "WeightKind", "clustered", "coded", "crossed", "distinct", "group_columns", "groups_given", "label_columns",
     "n_clusters", "read_clusters", "read_groups",
 ]  # fmt: skip
 
+#: What a weight is: so many rows, or one row that stands for others.
+WeightKind = Literal["frequency", "sampling"]
+WEIGHT_KINDS = get_args(WeightKind)
+NOT_WHOLE = 1e-9
+NO_REPETITIONS = (
+    "sample_weight holds numbers that are not whole, and intervals and tests count a weight as so many rows; for weights of a sampling "
+    'design or of importance pass weight_kind="sampling".'
+)
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
 
@@ -150,14 +158,24 @@ def read_clusters(cluster: Any, record: Any) -> np.ndarray:
 
 def n_clusters(record: Any) -> int | None:
     """How many clusters a record's rows are of; None where they do not hang together."""
-    return None if record.cluster is None else len(np.unique(record.cluster))
+    count = 0 if record.cluster is None else len(np.unique(record.cluster))
+    return count if 0 < count < len(record) else None
 
 
-def clustered(record: Any, cluster: Any) -> Any:
+def clustered(record: Any, cluster: Any, weight_kind: WeightKind = "frequency") -> Any:
     """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None.
 
-    They are numbered by what they hold, so that resamples of them do not depend on their names.
+    They are numbered by what they hold, so that resamples of them do not depend on their names. Rows with weights of sampling are
+    clusters of unequal size, each of one row.
     """
+    if weight_kind not in WEIGHT_KINDS:
+        raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
+    if record.weight is not None and weight_kind == "sampling":
+        record = replace(record, weight=record.weight * (len(record) / record.weight.sum()))
+        if cluster is None:
+            return replace(record, cluster=np.arange(len(record)))
+    elif record.weight is not None and np.any(np.abs(record.weight - np.rint(record.weight)) > NOT_WHOLE * record.weight):
+        warn(NO_REPETITIONS, CalibrationWarning)
     if cluster is None:
         return record
     return replace(record, cluster=numbered_by_content(read_clusters(cluster, record), record.mark, record.weights))

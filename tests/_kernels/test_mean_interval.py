@@ -5,7 +5,16 @@ import pytest
 from scipy.stats import beta, norm, pearson3, t
 
 from calibrant import metrics
-from calibrant._kernels.mean_interval import _quantile, limits_within, mean_limits, mean_tail, moved_limits, powers, ratio_limits, unseen_ends
+from calibrant._kernels.mean_interval import (
+    _quantile,
+    limits_within,
+    mean_limits,
+    mean_tail,
+    moved_limits,
+    powers,
+    ratio_limits,
+    unseen_ends,
+)
 
 RNG = np.random.default_rng(0)
 

@@ -32,19 +32,16 @@ def covered(metric: Any, truth: float) -> int:
     return held
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: weights are taken for repetitions")
 def test_intervals_of_the_log_loss_hold_under_sampling_weights():
     p = 1.0 / (1.0 + np.exp(-np.random.default_rng(1).normal(0.0, 1.3, 1_000_000)))
     truth = -float((p * np.log(p) + (1.0 - p) * np.log1p(-p)).mean())
     assert covered(cb.metrics.log_loss, truth) >= LEAST
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: weights are taken for repetitions")
 def test_intervals_of_the_slope_hold_under_sampling_weights():
     assert covered(cb.metrics.calibration_slope, 1.0) >= LEAST
 
 
-@pytest.mark.xfail(strict=True, reason="issue 35: weights are taken for repetitions")
 def test_spiegelhalters_test_keeps_its_size_under_sampling_weights():
     called = 0
     for seed in range(REPEATS):
@@ -54,3 +51,31 @@ def test_spiegelhalters_test_keeps_its_size_under_sampling_weights():
         except (InputError, UserWarning):
             continue
     assert called <= 17  # 5 % of 150 repeats, and what chance adds to it
+
+
+def test_a_caution_names_the_weights_that_are_meant():
+    y, p, w = drawn(0)
+    with pytest.warns(UserWarning, match='weight_kind="sampling"'):
+        cb.metrics.log_loss.interval(y, p, sample_weight=w)
+
+
+def test_sampling_weights_are_of_any_scale():
+    y, p, w = drawn(0)
+    found = [cb.metrics.log_loss.interval(y, p, sample_weight=scale * w, weight_kind="sampling") for scale in (1.0, 1000.0)]
+    assert (found[0].low, found[0].high) == pytest.approx((found[1].low, found[1].high))
+
+
+def test_intervals_hold_under_sampling_weights_where_these_are_said():
+    truths = {"event_auroc": 0.0, "observed_expected_ratio": 1.0, "calibration_bias": 0.0}
+    many = 1.0 / (1.0 + np.exp(-np.random.default_rng(1).normal(0.0, 1.3, 1_000_000)))
+    many.sort()
+    pairs = many @ np.cumsum(1.0 - many)
+    truths["event_auroc"] = pairs / (many.sum() * (1.0 - many).sum())
+    truths["log_loss"] = -float((many * np.log(many) + (1.0 - many) * np.log1p(-many)).mean())
+    for key, truth in truths.items():
+        held = 0
+        for seed in range(40):
+            y, p, w = drawn(seed)
+            found = getattr(cb.metrics, key).interval(y, p, sample_weight=w, weight_kind="sampling", n_resamples=100)
+            held += found.low <= truth <= found.high
+        assert held >= 34, key  # 93 % of 40 repeats less chance

@@ -1,7 +1,6 @@
 """G12: a rule is certified where the surest rows are worse than the next."""
 
 import numpy as np
-import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError

@@ -20,7 +20,7 @@ from calibrant.forecasts.read import is_forecast, read_forecast
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.sketch import ScoreSketch
 from calibrant.frames.state import GroupState
-from calibrant.groups import clustered, label_columns
+from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs
 
@@ -31,12 +31,28 @@ DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 def audit(
-    y_true: Any, P: Any = None, groups: Any = None, *, std: ArrayLike | None = None, X: Any = None, target: Any = None,
-    level: float = 0.95, null: Literal["strong", "weak"] | None = None, found: Literal["tree", "boosting"] | None = None, depth: int = 2,
-    n_bins: int = 5, tolerance: float = 0.05, control: Literal["any", "share"] = "any", cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", n_draws: int = 1000,
+    y_true: Any,
+    P: Any = None,
+    groups: Any = None,
+    *,
+    std: ArrayLike | None = None,
+    X: Any = None,
+    target: Any = None,
+    level: float = 0.95,
+    null: Literal["strong", "weak"] | None = None,
+    found: Literal["tree", "boosting"] | None = None,
+    depth: int = 2,
+    n_bins: int = 5,
+    tolerance: float = 0.05,
+    control: Literal["any", "share"] = "any",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    n_draws: int = 1000,
     random_state: int = 0,
-) -> Audit:  # fmt: skip
+) -> Audit:
     r"""Test whether a model is calibrated in every group, those given and those found, with their number taken into account.
 
     .. math:: T_g = \frac{|\sum_{i \in g} (y_i - p_i)|}{\sqrt{V_g}}, \qquad
@@ -80,6 +96,8 @@ def audit(
     cluster : (n,) labels of any kind, optional
         Which rows hang together; only the weak null knows of them.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
     n_draws : int, default 1000
@@ -137,7 +155,7 @@ def audit(
             raise InputError("sums are audited by their own columns; leave out P, groups, found and cluster, or pass rows.")
         sample, columns, features, asked = _of_sums(y_true.state, n_bins)
     else:
-        read = _read(y_true, P, std, target, cluster, sample_weight, classes, inputs)
+        read = _read(y_true, P, std, target, cluster, sample_weight, weight_kind, classes, inputs)
         sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
     if null == "strong" and sample.cluster is not None:
         raise InputError('null="strong" takes rows that are independent; got cluster; leave null out, or pass null="weak".')
@@ -158,15 +176,17 @@ def audit_record(record: Any, target: Any, columns: Any, *, level: float, n_draw
     return audited(sample, cut, None, asked, level, null, None, DEPTH, TOLERANCE, "any", n_draws, random_state)
 
 
-def _read(y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, classes: Any, inputs: Any) -> tuple[Any, Any]:
+def _read(
+    y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, weight_kind: WeightKind, classes: Any, inputs: Any
+) -> tuple[Any, Any]:
     """(record, target)"""
     if std is not None or is_forecast(P):
         if target is not None:
             raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
         record = read_forecast(P, std, y_true, sample_weight=sample_weight).one_output()
-        return clustered(record, cluster), "forecast"
+        return clustered(record, cluster, weight_kind), "forecast"
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return clustered(record, cluster), record.default_target if target is None else target
+    return clustered(record, cluster, weight_kind), record.default_target if target is None else target
 
 
 def _of_rows(

@@ -19,7 +19,7 @@ from calibrant.contracts.other_labels import other_draws
 from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.predictions import Inputs
 
 __all__ = ["Direction", "Interval", "Metric", "WholeMetric"]
@@ -87,10 +87,22 @@ class Metric:
 
     @renamed_arguments("0.2", mean="P")
     def interval(
-        self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, level: float = 0.95, method: str = "auto",
-        n_resamples: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
-    ) -> Any:  # fmt: skip
+        self,
+        y_true: ArrayLike,
+        P: Any,
+        std: ArrayLike | None = None,
+        *,
+        level: float = 0.95,
+        method: str = "auto",
+        n_resamples: int = 1000,
+        random_state: int = 0,
+        cluster: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        weight_kind: WeightKind = "frequency",
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        **options: Any,
+    ) -> Any:
         """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a list of them.
 
         ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap" (percentile) or "bca" (bias-corrected
@@ -98,7 +110,7 @@ class Metric:
         then cluster-robust, resamples of whole clusters, and what knows neither is an InputError.
         """
         metric = self.with_options(**options)
-        record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster)
+        record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster, weight_kind)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
     @renamed_arguments("0.2", mean="P")

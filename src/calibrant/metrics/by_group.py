@@ -12,7 +12,7 @@ from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
-from calibrant.groups import clustered, read_groups
+from calibrant.groups import WeightKind, clustered, read_groups
 from calibrant.predictions import Inputs
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
@@ -39,10 +39,20 @@ class WorstGroup:
 
 
 def per_group(
-    metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability", **options: Any,
-) -> GroupValues:  # fmt: skip
+    metric: Metric,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    groups: ArrayLike,
+    *,
+    std: ArrayLike | None = None,
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    **options: Any,
+) -> GroupValues:
     """The metric on the rows of each group.
 
     A metric that is a sum over rows is computed for all groups at once (100,000 groups take no loop); any other, group by group.
@@ -61,6 +71,8 @@ def per_group(
         Which rows hang together (visits of one patient, answers to one question): intervals then count the clusters of each group; of a
         single one there is none (nan).
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -92,14 +104,28 @@ def per_group(
     (['a', 'b'], [0.5, 1.0])
     """
     metric = require_metric(metric).with_options(**options)
-    return _values(metric, *_grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs), level)
+    return _values(metric, *_grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs), level)
 
 
 def worst_group(
-    metric: Metric, y_true: ArrayLike, P: ArrayLike, groups: ArrayLike, *, std: ArrayLike | None = None, level: float = 0.95,
-    min_rows: float = 30, method: str = "auto", n_resamples: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
-) -> WorstGroup:  # fmt: skip
+    metric: Metric,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    groups: ArrayLike,
+    *,
+    std: ArrayLike | None = None,
+    level: float = 0.95,
+    min_rows: float = 30,
+    method: str = "auto",
+    n_resamples: int = 1000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    **options: Any,
+) -> WorstGroup:
     """The group where the metric is surely worst: the one whose interval's better end is worst, at a level shared among all groups.
 
     Taking the worst value instead would find the smallest group, whose value is mostly noise.
@@ -121,6 +147,8 @@ def worst_group(
     cluster : (n,) labels of any kind, optional
         Which rows hang together: intervals then count clusters, and groups of one cluster are not looked at.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -148,7 +176,7 @@ def worst_group(
     metric = require_metric(metric).with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
-    record, names, index = _grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs)
+    record, names, index = _grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs)
     values = _values(metric, record, names, index, level)
     enough = np.flatnonzero((values.n >= min_rows) & np.isfinite(values.value) & _several(record, index, len(names)))
     if len(enough) == 0:
@@ -194,8 +222,8 @@ def _several(record, index, count):
     return np.bincount(pairs // (record.cluster.max() + 1), minlength=count) > 1
 
 
-def _grouped(metric, y_true, P, groups, std, cluster, sample_weight, classes, inputs):
+def _grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs):
     """(record, names of the groups, group number of each row)."""
-    record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster)
+    record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster, weight_kind)
     found = read_groups(groups, record)
     return record, found.names, found.index

@@ -17,7 +17,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
@@ -169,11 +169,21 @@ def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha
 
 @on_record(_of)
 def compare(
-    y_true: ArrayLike, P: Mapping[str, Any], *, metrics: Sequence[Metric] | None = None, level: float = 0.95,
-    correction: Literal["holm", "bonferroni", "none"] = "holm", baseline: str | None = None, cluster: ArrayLike | None = None,
-    n_resamples: int = 1000, random_state: int = 0, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: Mapping[str, Any],
+    *,
+    metrics: Sequence[Metric] | None = None,
+    level: float = 0.95,
+    correction: Literal["holm", "bonferroni", "none"] = "holm",
+    baseline: str | None = None,
+    cluster: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     r"""Test whether one model, or calibrator, is better than another on the same rows.
 
     .. math:: d_i = \ell(P_i^b, y_i) - \ell(P_i^a, y_i), \quad \bar d = \frac1n \sum_i d_i
@@ -202,6 +212,8 @@ def compare(
     random_state : int, default 0
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -249,6 +261,7 @@ def compare(
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
     if metrics is None and all(isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()):
         named = list(OF_EVENTS)
-    runs = clustered(next(iter(records.values())), cluster).cluster
+    first = clustered(next(iter(records.values())), cluster, weight_kind)
+    records = {name: replace(record, weight=first.weight) for name, record in records.items()}
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
-    return _of(records, named, **options, cluster=runs, n_resamples=n_resamples, random_state=random_state)
+    return _of(records, named, **options, cluster=first.cluster, n_resamples=n_resamples, random_state=random_state)

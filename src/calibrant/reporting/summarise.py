@@ -17,7 +17,7 @@ from calibrant.compare.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import clustered, label_columns
+from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.audited import audited
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
@@ -38,7 +38,7 @@ PARTS = 5
 def summarise(
     y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: Sequence[Calibrator] | Calibrator | None = None,
     test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
-    cluster: ArrayLike | None = None, features: Any = None,
+    cluster: ArrayLike | None = None, weight_kind: WeightKind = "frequency", features: Any = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
     n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
     progress: Callable[..., Any] | None = None, target: Any = None, thresholds: ArrayLike | None = None,
@@ -72,6 +72,8 @@ def summarise(
         Of the rows measured: which of them hang together (visits of one patient, answers to one question). Every interval and test then
         counts clusters, folds cut none of them, and what knows nothing of them has no interval: a binned calibration error is shown beside
         what chance explains. Not with ``times``, whose alarm counts rows.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
 
         .. versionadded:: 0.2
     every : {"auto", "hour", "day", "week", "month", "year"}
@@ -128,7 +130,7 @@ def summarise(
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else task.read_test(test, record)
     target = question(target, record, named.values())
-    record, test, measured = _clustered(record, test, cluster, times)
+    record, test, measured = _clustered(record, test, cluster, weight_kind, times)
     labelled = None if groups is None else label_columns(groups, measured)
     asked = Asked(
         None if labelled is None else shown_groups(labelled, PARTS, measured.weights), labelled,
@@ -174,11 +176,11 @@ def _groups_of(groups, test, named):
     return None if uses is None else groups, measured
 
 
-def _clustered(record, test, cluster, times):
+def _clustered(record, test, cluster, weight_kind, times):
     """(record, test, the one of them whose rows are measured), that one with its clusters."""
     if times is not None and cluster is not None:
         raise InputError("times and cluster exclude each other: the alarm for a change counts rows as independent; leave one of them out.")
-    measured = clustered(record if test is None else test, cluster)
+    measured = clustered(record if test is None else test, cluster, weight_kind)
     return (measured, None, measured) if test is None else (record, measured, measured)
 
 

@@ -14,7 +14,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.thresholds import curve_thresholds, read_thresholds
 from calibrant.predictions import Inputs, Predictions
 
@@ -76,10 +76,20 @@ def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
 
 @on_record(_of)
 def decision_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", thresholds: ArrayLike | None = None, standardised: bool = False,
-    prevalence: float | None = None, level: float = 0.95, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> DecisionCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    standardised: bool = False,
+    prevalence: float | None = None,
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> DecisionCurve:
     r"""Net benefit of acting where the risk is at least a threshold, over the thresholds.
 
     .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
@@ -107,6 +117,8 @@ def decision_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -145,5 +157,5 @@ def decision_curve(
     >>> curve.net_benefit.round(3).tolist(), curve.treat_all.round(3).tolist()
     ([0.417, 0.0], [0.333, 0.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     return _of(record, target=target, thresholds=thresholds, standardised=standardised, prevalence=prevalence, level=level)

@@ -14,7 +14,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["GainCurve", "gain_curve"]
@@ -50,9 +50,17 @@ def _of(record: Predictions, *, target: int | str = "event", level: float = 0.95
 
 @on_record(_of)
 def gain_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", level: float = 0.95, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> GainCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "event",
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> GainCurve:
     r"""Share of the events among the rows flagged, over the share of rows flagged, the highest risks first.
 
     .. math:: G(t) = P(p \ge t \mid y = 1), \quad F(t) = P(p \ge t), \quad \mathrm{lift}(t) = G(t) / F(t)
@@ -73,6 +81,8 @@ def gain_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -101,5 +111,5 @@ def gain_curve(
     >>> curve.flagged.tolist(), curve.found.tolist(), curve.lift.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0], [2.0, 1.0, 1.33, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     return _of(record, target=target, level=level)

@@ -13,7 +13,7 @@ from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 
 __all__ = ["IntervalCurve", "interval_curve"]
 
@@ -68,10 +68,18 @@ def interval_curve_of_sums(
 
 @on_record(_of)
 def interval_curve(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_levels: int = 21, band: float = 0.95,
-    kind: Literal["interval", "quantile"] = "interval", simultaneous: bool = False,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-) -> IntervalCurve:  # fmt: skip
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_levels: int = 21,
+    band: float = 0.95,
+    kind: Literal["interval", "quantile"] = "interval",
+    simultaneous: bool = False,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+) -> IntervalCurve:
     """Share of the outcomes inside their central intervals, level by level from 0 to 1.
 
     Parameters
@@ -93,6 +101,8 @@ def interval_curve(
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
 
     Returns
     -------
@@ -111,5 +121,5 @@ def interval_curve(
     >>> curve.level.tolist(), curve.coverage.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
     return _of(record, n_levels=n_levels, band=band, kind=kind, simultaneous=simultaneous)

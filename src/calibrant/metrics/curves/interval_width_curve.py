@@ -14,7 +14,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.curves.ordered_intervals import ordered_by
 
 __all__ = ["IntervalWidthCurve", "interval_width_curve"]
@@ -48,9 +48,18 @@ def _of(record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_bi
 
 @on_record(_of)
 def interval_width_curve(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, level: float = 0.9, by: Literal["outcome", "mean"] = "outcome",
-    n_bins: int = 10, band: float = 0.95, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-) -> IntervalWidthCurve:  # fmt: skip
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    level: float = 0.9,
+    by: Literal["outcome", "mean"] = "outcome",
+    n_bins: int = 10,
+    band: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+) -> IntervalWidthCurve:
     """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by the mean.
 
     .. versionadded:: 0.2
@@ -71,6 +80,8 @@ def interval_width_curve(
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): the intervals are then of as many rows as the clusters are worth.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
 
     Returns
     -------
@@ -88,5 +99,5 @@ def interval_width_curve(
     >>> curve.width.round(2).tolist(), curve.coverage.tolist()
     ([3.29, 6.58], [0.5, 1.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
     return _of(record, level=level, by=by, n_bins=n_bins, band=band)

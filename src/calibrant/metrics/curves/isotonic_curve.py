@@ -15,7 +15,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import warn
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -85,10 +85,19 @@ def isotonic_band(
 
 @on_record(_of)
 def isotonic_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    level: float = 0.95,
+    n_draws: int = 200,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> IsotonicCurve:  # fmt: skip
+) -> IsotonicCurve:
     """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
 
     Parameters
@@ -106,6 +115,8 @@ def isotonic_curve(
         often.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -142,5 +153,5 @@ def isotonic_curve(
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     return _of(record, target=target, level=level, n_draws=n_draws, random_state=random_state)

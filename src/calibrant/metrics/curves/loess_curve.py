@@ -16,7 +16,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -82,10 +82,21 @@ def _of(
 
 @on_record(_of)
 def loess_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", span: float = 0.75, level: float = 0.95, n_points: int = 100,
-    n_draws: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> CalibrationCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "event",
+    span: float = 0.75,
+    level: float = 0.95,
+    n_points: int = 100,
+    n_draws: int = 1000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationCurve:
     r"""Smooth calibration curve of the event: local quadratic regression (loess) of the outcomes on the scores, with bands.
 
     .. math:: \hat g(t) = \hat a_t, \quad (\hat a_t, \hat b_t, \hat c_t) = \arg\min \sum_i K\!\left(\frac{s_i - t}{h_t}\right)
@@ -114,6 +125,8 @@ def loess_curve(
         than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -154,6 +167,6 @@ def loess_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.0, 0.74, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
     return _of(record, target=target, span=span, **options)

@@ -15,7 +15,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "real_std_curve"]
@@ -63,10 +63,17 @@ def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: f
 
 @on_record(_of)
 def real_std_curve(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95,
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_bins: int = 15,
+    level: float = 0.9,
+    band: float = 0.95,
     cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None
-) -> RealStdCurve:  # fmt: skip
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+) -> RealStdCurve:
     """Size of the errors against the predicted std, in bins of equal weight by predicted std.
 
     Parameters
@@ -82,6 +89,8 @@ def real_std_curve(
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
 
     Returns
     -------
@@ -100,5 +109,5 @@ def real_std_curve(
     >>> curve.std.tolist(), curve.real.tolist(), curve.reach.tolist()
     ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
     return _of(record, n_bins=n_bins, level=level, band=band)

@@ -14,7 +14,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
@@ -88,10 +88,20 @@ def _of(
 
 @on_record(_of)
 def reliability_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 15, strategy: Literal["width", "mass"] = "width",
-    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> ReliabilityCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    n_bins: int = 15,
+    strategy: Literal["width", "mass"] = "width",
+    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson",
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> ReliabilityCurve:
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
 
     .. versionchanged:: 0.2
@@ -113,6 +123,8 @@ def reliability_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters; "consistency" cannot.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -132,5 +144,5 @@ def reliability_curve(
     >>> curve.n.tolist(), curve.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     return _of(record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level)

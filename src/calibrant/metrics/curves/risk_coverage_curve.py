@@ -15,7 +15,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
@@ -60,10 +60,17 @@ def risk_curve(
 
 @on_record(_of)
 def risk_coverage_curve(
-    y_true: ArrayLike, P: ArrayLike, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise",
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    level: float = 0.95,
+    band: Literal["pointwise", "simultaneous"] = "pointwise",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> RiskCoverageCurve:  # fmt: skip
+) -> RiskCoverageCurve:
     """Share of wrong predictions among those of at least each confidence.
 
     Parameters
@@ -81,6 +88,8 @@ def risk_coverage_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -105,5 +114,5 @@ def risk_coverage_curve(
     >>> curve.confidence.tolist(), curve.risk.round(3).tolist()
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     return _of(record, level=level, band=band)

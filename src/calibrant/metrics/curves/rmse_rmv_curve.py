@@ -14,7 +14,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 
 __all__ = ["RmseRmvCurve", "rmse_rmv_curve"]
 
@@ -56,10 +56,18 @@ def rmse_band(
 
 @on_record(_of)
 def rmse_rmv_curve(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000,
-    random_state: int = 0, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None
-) -> RmseRmvCurve:  # fmt: skip
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+) -> RmseRmvCurve:
     """Root mean squared error against root mean predicted variance, in bins of equal weight by predicted std.
 
     Parameters
@@ -75,6 +83,8 @@ def rmse_rmv_curve(
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): errors drawn for the band are then as alike in a cluster as those seen.
     sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
 
     Returns
     -------
@@ -92,5 +102,5 @@ def rmse_rmv_curve(
     >>> curve.rmv.tolist(), curve.rmse.tolist()
     ([1.0, 2.0], [2.0, 4.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster)
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
     return _of(record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state)

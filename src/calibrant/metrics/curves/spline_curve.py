@@ -13,7 +13,7 @@ from calibrant._kernels.simultaneous_band import largest_t
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.curves.loess_curve import CalibrationCurve, curve_points, of_clusters
 from calibrant.predictions import Inputs, Predictions
 
@@ -43,10 +43,21 @@ def _of(
 
 @on_record(_of)
 def spline_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", n_knots: int = 5, level: float = 0.95, n_points: int = 100,
-    n_draws: int = 1000, random_state: int = 0, cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> CalibrationCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "event",
+    n_knots: int = 5,
+    level: float = 0.95,
+    n_points: int = 100,
+    n_draws: int = 1000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationCurve:
     r"""Smooth calibration curve of the event: logistic regression of the outcomes on a restricted cubic spline of the log-odds.
 
     .. math:: \mathrm{logit}\, \hat g(t) = \beta_0 + \beta_1 \ell + \sum_{j=1}^{k-2} \beta_{j+1} S_j(\ell), \quad \ell = \mathrm{logit}\, t
@@ -74,6 +85,8 @@ def spline_curve(
         than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -110,6 +123,6 @@ def spline_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.02, 0.32, 0.98])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
     return _of(record, target=target, n_knots=n_knots, **options)

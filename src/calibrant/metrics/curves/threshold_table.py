@@ -16,7 +16,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.curves.decision_curve import net_benefit_worth
 from calibrant.metrics.thresholds import read_thresholds, table_thresholds
 from calibrant.predictions import Inputs, Predictions
@@ -104,11 +104,20 @@ def _costs(false_positive: float | None, false_negative: float | None) -> tuple[
 
 @on_record(_of)
 def threshold_table(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", thresholds: ArrayLike | None = None,
-    cost_false_positive: float | None = None, cost_false_negative: float | None = None, level: float = 0.95,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    cost_false_positive: float | None = None,
+    cost_false_negative: float | None = None,
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> ThresholdTable:  # fmt: skip
+) -> ThresholdTable:
     r"""What flagging rows of at least a risk leads to, for some thresholds.
 
     .. math:: \mathrm{cost}(t) = (c_{FP} \, FP_t + c_{FN} \, FN_t) / n, \quad t^* = c_{FP} / (c_{FP} + c_{FN})
@@ -132,6 +141,8 @@ def threshold_table(
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -162,6 +173,6 @@ def threshold_table(
     >>> table.sensitivity.tolist(), table.ppv.round(3).tolist(), table.expected_cost.tolist()
     ([1.0, 0.5], [0.667, 0.5], [0.25, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     costs = {"cost_false_positive": cost_false_positive, "cost_false_negative": cost_false_negative}
     return _of(record, target=target, thresholds=thresholds, level=level, **costs)

@@ -9,7 +9,7 @@ from calibrant._kernels.brownian import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
@@ -23,11 +23,20 @@ DRAWN_ROWS = 5000
 
 
 def cumulative_test(
-    y_true: ArrayLike, P: ArrayLike, *, statistic: Literal["kuiper", "ks"] = "kuiper",
-    method: Literal["auto", "simulated", "brownian"] = "auto", n_draws: int = 999, random_state: int = 0, target: Any = "event",
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    statistic: Literal["kuiper", "ks"] = "kuiper",
+    method: Literal["auto", "simulated", "brownian"] = "auto",
+    n_draws: int = 999,
+    random_state: int = 0,
+    target: Any = "event",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CalibrationTest:  # fmt: skip
+) -> CalibrationTest:
     r"""Test calibration by how far the cumulative differences of hits and scores go, in the order of the scores.
 
     .. math:: A_k = \frac{1}{\sigma} \sum_{i \le k} (c_i - s_i), \quad \sigma^2 = \sum_i s_i (1 - s_i), \qquad
@@ -56,6 +65,8 @@ def cumulative_test(
         whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -96,7 +107,7 @@ def cumulative_test(
     require_count("n_draws", n_draws, 19, usual=999)
     if cluster is not None and method == "brownian":
         raise InputError('cluster takes method="simulated": Brownian motion is the law of independent rows; leave method out.')
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     (score, hit), weight = target_pair(record, target), record.weights
     n = float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):

@@ -10,7 +10,7 @@ from calibrant._kernels import bins
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
@@ -23,11 +23,21 @@ ENOUGH = 5.0
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike, P: ArrayLike, *, n_bins: int = 10, fitted: bool = False, target: Any = "event",
-    method: Literal["auto", "chi-squared", "simulated"] = "auto", n_draws: int = 999, random_state: int = 0,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    n_bins: int = 10,
+    fitted: bool = False,
+    target: Any = "event",
+    method: Literal["auto", "chi-squared", "simulated"] = "auto",
+    n_draws: int = 999,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CalibrationTest:  # fmt: skip
+) -> CalibrationTest:
     r"""Test calibration by observed against expected hits in bins of equal weight.
 
     .. math:: \sum_b \frac{(O_b - E_b)^2}{E_b (1 - E_b / n_b)}
@@ -60,6 +70,8 @@ def hosmer_lemeshow_test(
         whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -100,7 +112,7 @@ def hosmer_lemeshow_test(
     require_count("n_draws", n_draws, 19, usual=999)
     if cluster is not None and (fitted or method == "chi-squared"):
         raise InputError('cluster takes method="simulated" and fitted=False: the chi-squared law is of independent rows; leave both out.')
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     (score, hit), weight = target_pair(record, target), record.weights
     _, mass, expected = _bins(score, weight, n_bins)
     least, total = float(np.minimum(expected, mass - expected).min()), float(weight.sum())

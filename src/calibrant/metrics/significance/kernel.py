@@ -8,7 +8,7 @@ from calibrant._kernels.null_draws import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import signs_of_clusters
 from calibrant.predictions import Inputs
@@ -17,10 +17,19 @@ __all__ = ["kernel_calibration_test"]
 
 
 def kernel_calibration_test(
-    y_true: ArrayLike, P: ArrayLike, *, bandwidth: float | str = "median", n_draws: int = 200, max_rows: int = 2000, random_state: int = 0,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    bandwidth: float | str = "median",
+    n_draws: int = 200,
+    max_rows: int = 2000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CalibrationTest:  # fmt: skip
+) -> CalibrationTest:
     r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error (SKCE).
 
     The statistic is that of ``kernel_calibration_error``; its null is had by drawing every label from its own row, so that the test is
@@ -41,6 +50,8 @@ def kernel_calibration_test(
         Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -75,7 +86,7 @@ def kernel_calibration_test(
     require_count("n_draws", n_draws, 19, usual=200)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     rng, n = null_generator(random_state), float(record.weights.sum())
     record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
     if len(record) > max_rows:

@@ -9,7 +9,7 @@ from scipy import special
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.reading import read_labelled
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
@@ -21,9 +21,16 @@ FAR, N_DRAWS, MOST_DRAWN = 0.1, 9_999, 20_000_000
 
 
 def spiegelhalter_test(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "event", cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> CalibrationTest:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "event",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationTest:
     r"""Test calibration by the Brier score against what it would be if the probabilities were true.
 
     .. math:: Z = \frac{\sum_i (c_i - s_i)(1 - 2 s_i)}{\sqrt{\sum_i (1 - 2 s_i)^2 s_i (1 - s_i)}}
@@ -43,6 +50,8 @@ def spiegelhalter_test(
         Which rows hang together: the variance is then theirs (CR2), and the law Student's t.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -75,7 +84,7 @@ def spiegelhalter_test(
     >>> round(found.statistic, 2), found.p_value < 0.001
     (-6.55, True)
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     score, hit = target_pair(record, target)
     weight, tilt = record.weights, 1.0 - 2.0 * score
     terms, n = (hit - score) * tilt, float(weight.sum())

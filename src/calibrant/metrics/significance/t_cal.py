@@ -9,7 +9,7 @@ from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.simulated_limits import draw_hits
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import signs_of_clusters
@@ -22,10 +22,18 @@ FINEST = 18
 
 
 def t_cal_test(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_draws: int = 500, random_state: int = 0,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    n_draws: int = 500,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CalibrationTest:  # fmt: skip
+) -> CalibrationTest:
     r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
 
     .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - s,
@@ -49,6 +57,8 @@ def t_cal_test(
         Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -81,7 +91,7 @@ def t_cal_test(
     True
     """
     require_count("n_draws", n_draws, 19, usual=500)
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
     score, hit = target_pair(record, target)
     weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
