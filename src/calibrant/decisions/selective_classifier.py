@@ -202,8 +202,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         said = self.certificate_
         quantity = f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted {said.unit}"
         return Guarantee(
-            "pac", quantity, f"new {said.unit}", DRAWS.format(said.unit), said.n, most=self.risk, unit=said.unit, confidence=self.confidence,
-            method=said.method,
+            "pac", quantity, f"new {said.unit}", DRAWS.format(said.unit), said.n, most=self.risk, unit=said.unit,
+            confidence=self.confidence, method=said.method,
         )  # fmt: skip
 
     def _check(self) -> None:

@@ -108,8 +108,8 @@ def report(
         it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared. A map goes
         one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
-        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``, ``weight_kind``,
-        ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
+        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``,
+        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
         :func:`calibrant.reporting.summarise.summarise`.
 
     Returns

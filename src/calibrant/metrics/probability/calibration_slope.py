@@ -43,8 +43,8 @@ class CalibrationSlope(PairMetric):
     -----
     1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_in_the_large``, as clinical reports
     do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them, whose interval has one finite
-    end. Its interval is of the modified likelihood root (few events, sure scores), stretched where the sandwich variance is larger than the model's; Wald's from
-    1,000 rows of either outcome on. It is no score, so never select a model by it.
+    end. Its interval is of the modified likelihood root (few events, sure scores), stretched where the sandwich variance is larger than the
+    model's; Wald's from 1,000 rows of either outcome on. It is no score, so never select a model by it.
 
     References
     ----------
