@@ -18,7 +18,6 @@ def verdict(y: np.ndarray, p: np.ndarray, calibrator: Any) -> dict[str, str]:
     return cb.report(y, p, calibrator=calibrator, n_resamples=20).to_dict()["verdict"]
 
 
-@OPEN
 def test_it_does_not_advise_what_makes_true_sharp_risks_worse():
     advised = 0
     for seed in (5, 6, 7):
@@ -29,7 +28,6 @@ def test_it_does_not_advise_what_makes_true_sharp_risks_worse():
     assert advised <= 1
 
 
-@OPEN
 def test_it_does_not_advise_to_use_what_ranks_backwards():
     rng = np.random.default_rng(0)
     z = rng.normal(0.0, 1.3, 300)
@@ -37,7 +35,6 @@ def test_it_does_not_advise_to_use_what_ranks_backwards():
     assert "use it" not in verdict(y, logistic(z), cb.Platt())["sentence"]
 
 
-@OPEN
 def test_no_evidence_says_what_these_rows_could_have_shown():
     rng = np.random.default_rng(1)
     top = rng.random(60) < 0.05

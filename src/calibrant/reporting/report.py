@@ -109,8 +109,8 @@ def report(
         one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``,
-        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
-        :func:`calibrant.reporting.summarise.summarise`.
+        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``,
+        ``title``; see :func:`calibrant.reporting.summarise.summarise`.
 
     Returns
     -------

@@ -44,7 +44,8 @@ class Verdict:
     """The report in one sentence, and in two words.
 
     ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better
-    and another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none". In-sample numbers never enter.
+    and another worse), "do not use", "no clear gain", "check the data first" (a caution that forbids any advice), "unknown" (in-sample) or
+    "none". In-sample numbers never enter.
     """
 
     sentence: str

@@ -5,7 +5,7 @@ from typing import Any
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
 
-__all__ = ["about_calibration", "about_model", "advised", "verdict"]
+__all__ = ["about_calibration", "about_model", "advised", "could_show", "verdict"]
 
 #: What is said of the calibration: before the numbers, and after them.
 WORDS = {
@@ -47,6 +47,13 @@ def about_calibration(calibration: Any, words: dict[str, tuple[str, str]], metho
     return f"; {method} {first} ({moved}, {'out of fold' if evaluation == 'out-of-fold' else 'on rows it has not seen'}){last}."
 
 
+def could_show(detectable: float) -> str:
+    """What "no evidence" leaves open, in brackets."""
+    points = 100.0 * detectable
+    size = f"{points:.0f}" if points >= 9.5 else f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
+    return f"(these rows could have shown an error of {size} points on the whole, in 19 of 20 samples)"
+
+
 def about_model(chance: Any, gap: float, words: tuple[str, str]) -> str:
     """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is most of the error observed."""
     if chance.p_value > 0.05:
@@ -68,6 +75,9 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
 def _about_model(model, chance, quality):
     says = f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the time"
     if model == "calibrated":
-        return f"No miscalibration of the model can be told from chance: {says}, with an ECE of {rounded(chance.observed)}"
+        return (
+            f"No miscalibration of the model can be told from chance: {says}, with an ECE of {rounded(chance.observed)} "
+            f"{could_show(quality.detectable)}"
+        )
     named = "miscalibrated, too sure in places and not enough in others" if model == "miscalibrated" else model
     return f"The model is {named}: {says}, with an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"

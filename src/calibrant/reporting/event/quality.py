@@ -27,7 +27,7 @@ class EventQuality(Known):
     """What the rows are like, as :class:`~calibrant.reporting.quality.ClassQuality`.
 
     ``rate`` is the share of events, ``risk`` the mean risk; ``certain_wrong`` counts the rows of a risk of exactly 0 or 1 where the
-    opposite happened.
+    opposite happened. ``veto`` is the sentence that says why nothing may be advised on these rows, or None.
     """
 
     n: float
@@ -37,6 +37,8 @@ class EventQuality(Known):
     rate: float
     risk: float
     certain_wrong: float
+    detectable: float
+    veto: str | None
     shared: float | None
     event_shift: Shift | None
     risk_shift: Shift | None
@@ -48,30 +50,33 @@ def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
     certain = risks.sums[risks.values == 0.0, 1].sum() + risks.sums[risks.values == 1.0, 2].sum()
     return EventQuality(
         found.n, found.sparse_bins, found.repeated, float(seen.counts.total[1]), found.accuracy, found.confidence, float(certain),
-        found.shared, found.label_shift, found.confidence_shift,
+        found.detectable, _ranked(seen, found.n, float(seen.counts.total[1])), found.shared, found.label_shift, found.confidence_shift,
     )  # fmt: skip
 
 
 def cautions(seen: Seen, found: EventQuality) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     copies = copied(found, "prediction and outcome")
-    return [*_ranked(seen, found), *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
+    vetoed = [] if found.veto is None else [found.veto]
+    return [*vetoed, *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
 
 
-def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
-    if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
-        return
+def _ranked(seen: Seen, n: float, events: float) -> str | None:
+    """What is wrong with how the risks rank, where anything is."""
+    if n < ENOUGH or min(events, n - events) < 1.0:
+        return None
     auroc = metrics.event_auroc.of(seen.counts.pairs)
     if auroc > TOO_GOOD:
-        yield (
+        return (
             "The risks put nearly every event above every other row: check that the model was not trained on these rows, "
             "as its risks would mean nothing."
         )
-    elif auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=0.99).high < 0.5:
-        yield (
+    if auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=0.99).high < 0.5:
+        return (
             f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that these are the risks of the event and "
             "not of its opposite."
         )
+    return None
 
 
 def _few(found: Any) -> Iterator[str]:

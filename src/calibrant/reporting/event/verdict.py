@@ -4,7 +4,7 @@ from typing import Any
 
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
-from calibrant.reporting.verdict import about_calibration, about_model, advised
+from calibrant.reporting.verdict import about_calibration, about_model, advised, could_show
 
 __all__ = ["verdict"]
 
@@ -30,12 +30,15 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     said, happened = quality.risk, quality.rate
     model, evidence = _model(scores, chance, said - happened)
     calibration = advised(scores["log_loss"], scores["event_ece"], evaluation)
+    if quality.veto is not None and calibration not in ("none", "unknown"):
+        calibration = "check the data first"
+        return Verdict(f"{_about(model, evidence, quality)}. Check the data first. {quality.veto}", model, calibration)
     moved = ""
     if calibration in WORDS:
         loss, ratio = scores["log_loss"], scores["observed_expected_ratio"].after.value
         risk = "" if not ratio else f"it then says {share(happened / ratio)}; "
         moved = f"{risk}log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}"
-    sentence = _about(model, evidence, said, happened) + about_calibration(calibration, WORDS, method, moved, evaluation)
+    sentence = _about(model, evidence, quality) + about_calibration(calibration, WORDS, method, moved, evaluation)
     return Verdict(sentence, model, calibration)
 
 
@@ -62,10 +65,13 @@ def _limits(one: Any):
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
-def _about(model: Any, evidence: Any, said: Any, happened: Any):
+def _about(model: Any, evidence: Any, quality: Any):
+    said, happened = quality.risk, quality.rate
     means = f"says {share(said)} on average where {share(happened)} happened"
     if model == "calibrated":
-        return f"No miscalibration of the risks can be told from chance: the model {means}, with {evidence}"
+        return (
+            f"No miscalibration of the risks can be told from chance: the model {means}, with {evidence} {could_show(quality.detectable)}"
+        )
     if model == "miscalibrated":
         return f"The model {means}, but is too high in places and too low in others: {evidence}"
     return f"The model {means}: it {model} {_by(said, happened)}, with {evidence}"
