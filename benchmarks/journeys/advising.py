@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.journeys.outcomes import Outcome
-from benchmarks.journeys.product import ADVICE
+from benchmarks.journeys.product import ADVICE, of_design
 from benchmarks.journeys.truth import MATERIAL_LOSS, expected_loss, expected_score, group_gaps
 from benchmarks.journeys.truth import is_off as off_by_much
 from benchmarks.journeys.worlds import Rows, World
@@ -36,8 +36,9 @@ def report_advice(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
 
 
 def _report(world: World, rows: Rows, calibrator: Any) -> Any:
-    options = {"cluster": rows.clusters, "sample_weight": rows.weights, "groups": rows.groups}
+    options = {"cluster": rows.clusters, "groups": rows.groups}
     given = {name: value for name, value in options.items() if value is not None}
+    given |= of_design(rows.weights)
     if world.kind == "forecasts":
         mean, std = rows.said.T
         return cb.report(rows.outcome, mean, std, calibrator=calibrator, n_resamples=100)
@@ -112,7 +113,7 @@ def group_repair(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
 
 def _audited(rows: Rows, fresh: Rows) -> Iterator[Outcome]:
     """The audit of what was said: groups without a gap are not off, groups that hold have none."""
-    found = cb.audit(rows.outcome, rows.said, rows.groups, sample_weight=rows.weights).frame()
+    found = cb.audit(rows.outcome, rows.said, rows.groups, **of_design(rows.weights)).frame()
     gaps = group_gaps(fresh, fresh.said)
     outcomes = dict(zip(found["group"], found["outcome"], strict=True))
     none = [g for g in outcomes if abs(gaps.get(g, 1.0)) < 5e-3]

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import inspect
 import io
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 from benchmarks.journeys.worlds import Rows
 
-__all__ = ["ADVICE", "calibrant", "columns_of", "option", "read_csv", "write_csv"]
+import calibrant as cb
+
+__all__ = ["ADVICE", "calibrant", "columns_of", "of_design", "option", "read_csv", "write_csv"]
 
 #: What each option was called, newest name first: the first that the command's help knows is used.
 OPTIONS = {
@@ -32,6 +35,14 @@ ADVICE = {
     "off, no remedy shown": "keep",
     "check the data first": "check",
 }
+
+
+def of_design(weights: Any) -> dict[str, Any]:
+    """Weights as the design has them, said as such where the product asks."""
+    if weights is None:
+        return {}
+    asks = "weight_kind" in inspect.signature(cb.metrics.compare).parameters
+    return {"sample_weight": weights} | ({"weight_kind": "sampling"} if asks else {})
 
 
 class CommandError(RuntimeError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.journeys.outcomes import Outcome
-from benchmarks.journeys.product import calibrant, columns_of, write_csv
+from benchmarks.journeys.product import calibrant, columns_of, of_design, write_csv
 from benchmarks.journeys.truth import expected_loss, is_off
 from benchmarks.journeys.worlds import Rows, World, logistic, logit
 
@@ -72,7 +72,7 @@ def comparison(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
             rows.outcome,
             {"a": first, "b": second},
             cluster=rows.clusters,
-            sample_weight=rows.weights,
+            **of_design(rows.weights),
         )
         found = next(row for row in compared.rows if row.metric == "log_loss")
         detail = f"{found.meaning} by {found.difference:.4f}; truly by {-gain:.4f}"
@@ -106,6 +106,8 @@ def _command_compares(rows: Rows, first: np.ndarray, second: np.ndarray, found: 
         if values is not None:
             columns[name] = values
             more += (f"--{name}", name)
+    if "weight_kind" in of_design(rows.weights):
+        more += ("--weight-kind", "sampling")
     with tempfile.TemporaryDirectory() as folder:
         log = write_csv(Path(folder) / "log.csv", columns)
         pair = ("--risk", "a", "--risk", "b", "--metric", "log_loss", "--json")

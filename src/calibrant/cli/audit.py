@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FAILED, FILE, Columns, all_option, cluster_option, column_options, gate_option, json_option
+from calibrant.cli.options import (
+    FAILED,
+    FILE,
+    Columns,
+    all_option,
+    cluster_option,
+    column_options,
+    gate_option,
+    json_option,
+    weight_kind_option,
+)
 from calibrant.cli.wording import shown
 from calibrant.errors import InputError
 
@@ -23,13 +33,14 @@ __all__ = ["audit"]
 @click.option("--tolerance", type=click.FloatRange(0.0), default=0.05, show_default=True, help="A gap that does not matter.")
 @gate_option('"group_gap>0.05" or "groups_off>0"')
 @cluster_option
+@weight_kind_option
 @all_option
 @json_option
 @column_options()
 @click.pass_context
 def audit(
     ctx: Any, file: Path, groups: str, target: Any, depth: int, null: Any, found: Any, tolerance: float, gates: Any,
-    cluster: Any, whole: bool, as_json: bool, columns: Columns,
+    cluster: Any, weight_kind: Any, whole: bool, as_json: bool, columns: Columns,
 ) -> None:  # fmt: skip
     """Test whether the predictions in TABLE are calibrated in every group, with the number of groups taken into account.
 
@@ -58,6 +69,7 @@ def audit(
         "groups": columns_of(data, groups, "--groups"),
         "sample_weight": data.weight,
         "cluster": column_of(data, cluster),
+        "weight_kind": weight_kind,
     }
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
     if data.task == "regression":

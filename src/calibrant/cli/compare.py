@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, Columns, cluster_option, column_options, json_option, target_option
+from calibrant.cli.options import FILE, Columns, cluster_option, column_options, json_option, target_option, weight_kind_option
 from calibrant.cli.wording import few, say
 from calibrant.errors import InputError
 
@@ -24,6 +24,7 @@ CORRECTIONS = ("holm", "bonferroni", "none")
               help="Compare by this metric; may be repeated (default log loss and Brier score; of forecasts CRPS and NLL).")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="The one that the others are compared with; by default every pair is.")
 @cluster_option
+@weight_kind_option
 @click.option("--correction", type=click.Choice(CORRECTIONS), default="holm", show_default=True, help="For the number of pairs.")
 @click.option(
     "--level", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of the intervals."
@@ -31,7 +32,7 @@ CORRECTIONS = ("holm", "bonferroni", "none")
 @json_option
 @column_options(several=True)
 def compare(
-    files: tuple[Path, ...], target: Any, keys: tuple[str, ...], cluster: str | None, as_json: bool, columns: Columns,
+    files: tuple[Path, ...], target: Any, keys: tuple[str, ...], cluster: str | None, weight_kind: Any, as_json: bool, columns: Columns,
     risks: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
     """Test whether one prediction is better than another on the same rows: those of several TABLEs, or several --risk columns of one.
@@ -58,8 +59,9 @@ def compare(
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
     usual = OF_NUMBERS if data.task == "regression" else OF_EVENTS if one is not whole else OF_CLASSES
-    drawn = None if cluster is None else clustered(whole, column_of(data, cluster)).cluster
-    found = metrics.compare.of(records, _metrics(keys, data.task) or usual, cluster=drawn, **options)
+    drawn = clustered(whole, column_of(data, cluster), weight_kind)
+    records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
+    found = metrics.compare.of(records, _metrics(keys, data.task) or usual, cluster=drawn.cluster, **options)
     say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1) if as_json else str(found))
 
 

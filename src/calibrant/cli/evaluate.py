@@ -17,6 +17,7 @@ from calibrant.cli.options import (
     json_option,
     method_options,
     table_options,
+    weight_kind_option,
 )  # fmt: skip
 
 __all__ = ["evaluate"]
@@ -31,10 +32,12 @@ __all__ = ["evaluate"]
 @table_options
 @bins_option
 @cluster_option
+@weight_kind_option
 @json_option
 @click.pass_context
 def evaluate(
     ctx: Any, source: Path, method: Any, target: Any, calibrator: Any, test: Any, gates: Any, columns: Columns, bins: Any, cluster: Any,
+    weight_kind: Any,
     as_json: bool, **slices: Any,
 ) -> None:  # fmt: skip
     """Measure the predictions in TABLE, each number with an interval.
@@ -63,12 +66,21 @@ def evaluate(
     """
     if any(slices[name] is not None for name in ("by", "time", "engine", "resume", "output")):
         given = {"--method": method, "--calibrator": calibrator, "--test": test, "--cluster": cluster}
+        given["--weight-kind"] = None if weight_kind == "frequency" else weight_kind
         _refuse_of_rows(next((name for name, value in given.items() if value is not None), None))
         from calibrant.cli.slices import Tables, evaluate_tables
 
         failing = evaluate_tables(str(source), Tables(**slices), columns, bins, as_json, target, gates)
     else:
-        asked = {"method": method, "calibrator": calibrator, "target": target, "bins": bins, "cluster": cluster, "test": test}
+        asked = {
+            "method": method,
+            "calibrator": calibrator,
+            "target": target,
+            "bins": bins,
+            "cluster": cluster,
+            "weight_kind": weight_kind,
+            "test": test,
+        }
         failing = _whole(source, as_json, gates, columns, **asked)
     if failing:
         ctx.exit(FAILED)

@@ -13,6 +13,7 @@ from calibrant.cli.options import Columns
 from calibrant.cli.reading import column_of, column_order, columns_of
 from calibrant.cli.wording import shown
 from calibrant.forecasts.normal import require_order
+from calibrant.groups import WeightKind
 
 __all__ = ["Asked", "measured"]
 
@@ -27,6 +28,7 @@ class Asked:
     target: str | None = None
     bins: int | None = None
     cluster: str | None = None
+    weight_kind: WeightKind = "frequency"
     test: Path | None = None
     title: str | None = None
     time: str | None = None
@@ -45,7 +47,7 @@ class Asked:
     @property
     def of_rows(self) -> bool:
         """Whether it needs rows in memory, and sums over them do not do."""
-        return any((self.test, self.time, self.groups, self.features, self.cluster, self.costs))
+        return any((self.test, self.time, self.groups, self.features, self.cluster, self.costs, self.weight_kind == "sampling"))
 
 
 def measured(file: Path, asked: Asked) -> Any:
@@ -75,6 +77,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         "times": column_of(rows, asked.time),
         "features": None if asked.features is None else columns_of(rows, asked.features, "--features"),
         "cluster": column_of(rows, asked.cluster),
+        "weight_kind": asked.weight_kind,
         "title": shown(asked.title or rows.path.name),
         **asked.costs,
     }

@@ -12,9 +12,27 @@ from calibrant.cli.paths import STDIN, TablePath, paths_of
 from calibrant.errors import InputError
 
 __all__ = [
-    "FAILED", "FILE", "SAVED", "STDIN", "Columns", "all_option", "bins_option", "cluster_option", "column_options", "cost_options",
-    "force_option", "gate_option", "groups_option", "json_option", "method_option", "method_options", "output_option",
-    "refuse_existing", "table_options", "target_option",
+    "FAILED",
+    "FILE",
+    "SAVED",
+    "STDIN",
+    "Columns",
+    "all_option",
+    "bins_option",
+    "cluster_option",
+    "column_options",
+    "cost_options",
+    "force_option",
+    "gate_option",
+    "groups_option",
+    "json_option",
+    "method_option",
+    "method_options",
+    "output_option",
+    "refuse_existing",
+    "table_options",
+    "target_option",
+    "weight_kind_option",
 ]  # fmt: skip
 
 #: A table of predictions, and a file that calibrant saved.
@@ -254,6 +272,12 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--cluster``."""
     words = "Column of what dependent rows share, such as the patient of several visits: clusters are counted, not rows."
     return click.option("--cluster", metavar="NAME", help=words)(command)
+
+
+def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--weight-kind``."""
+    words = "A weight is so many rows (default), or one row that stands for others, as of a sampling design or of importance."
+    return click.option("--weight-kind", type=click.Choice(["frequency", "sampling"]), default="frequency", help=words)(command)
 
 
 def groups_option(words: str) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from calibrant.cli.options import (
     method_options,
     output_option,
     refuse_existing,
+    weight_kind_option,
 )  # fmt: skip
 from calibrant.cli.wording import say
 
@@ -36,6 +37,7 @@ __all__ = ["report"]
 )
 @click.option("--features", metavar="A,B", help="Columns in whose parts the worst places are looked for, one by one.")
 @cluster_option
+@weight_kind_option
 @cost_options
 @click.option("--title", help="Title of the page (default: the name of TABLE).")
 @bins_option
