@@ -162,19 +162,23 @@ def n_clusters(record: Any) -> int | None:
     return count if 0 < count < len(record) else None
 
 
-def clustered(record: Any, cluster: Any, weight_kind: WeightKind = "frequency") -> Any:
+def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) -> Any:
     """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None.
 
     They are numbered by what they hold, so that resamples of them do not depend on their names. Rows with weights of sampling are
-    clusters of unequal size, each of one row.
+    clusters of unequal size, each of one row. Where no kind is asked for nothing is said of weights.
     """
-    if weight_kind not in WEIGHT_KINDS:
+    if weight_kind is not None and weight_kind not in WEIGHT_KINDS:
         raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
     if record.weight is not None and weight_kind == "sampling":
         record = replace(record, weight=record.weight * (len(record) / record.weight.sum()))
         if cluster is None:
             return replace(record, cluster=np.arange(len(record)))
-    elif record.weight is not None and np.any(np.abs(record.weight - np.rint(record.weight)) > NOT_WHOLE * record.weight):
+    elif (
+        record.weight is not None
+        and weight_kind == "frequency"
+        and np.any(np.abs(record.weight - np.rint(record.weight)) > NOT_WHOLE * record.weight)
+    ):
         warn(NO_REPETITIONS, CalibrationWarning)
     if cluster is None:
         return record

@@ -147,9 +147,9 @@ def test_all_groups_are_tested_with_one_set_of_draws():
     for null in ("strong", "weak"):
         found = kernel.tested_groups(sample, groups, null, 300, 0)
         of = {"strong": Strong, "weak": Weak}[null](sample, groups, np.zeros((len(sample), 1), dtype=int), 1)
-        size = np.abs(of.totals.came - of.totals.said) / np.sqrt(of.variance)
-        np.testing.assert_allclose(found.statistic, size)
-        np.testing.assert_allclose(found.spread, np.sqrt(of.centred_variance))
+        seen = np.maximum(of.variance, of.centred_variance) if null == "strong" else of.variance
+        np.testing.assert_allclose(found.statistic, np.abs(of.totals.came - of.totals.said) / np.sqrt(seen))
+        np.testing.assert_allclose(found.spread, np.sqrt(seen if null == "strong" else of.centred_variance))
         assert len(found.maxima) == 300
         np.testing.assert_array_equal(np.isnan(found.p_value), ~found.tested)
         largest = np.nanargmax(np.where(found.tested, size, np.nan))
@@ -366,16 +366,17 @@ def test_the_largest_range_is_that_of_all_questions():
     said[:30, 1], said[:30, 0] = 0.39, 0.31
     sample = ClassSample(("a", "b", "c"), np.ones(60), said, came, said * (1.0 - said), None, np.arange(60))
     found = kernel.tested_groups(sample, everyone(60), "strong", 20, 0)
-    ranges = []
+    ranges, deviations = [], np.empty(3)
     for q in range(3):
         running = np.cumsum((came - said)[np.argsort(said[:, q], kind="stable"), q])
         ends = np.flatnonzero(np.append(np.diff(np.sort(said[:, q])) != 0.0, True))
         sums = running[ends]
-        ranges.append((max(sums.max(), 0.0) - min(sums.min(), 0.0)) / np.sqrt((said[:, q] * (1.0 - said[:, q])).sum()))
+        deviations[q] = np.sqrt(max((said[:, q] * (1.0 - said[:, q])).sum(), 60.0 * (came - said)[:, q].var(ddof=1)))
+        ranges.append((max(sums.max(), 0.0) - min(sums.min(), 0.0)) / deviations[q])
     assert found.range_[0] == pytest.approx(max(ranges))
     assert max(ranges) > 1.5 * min(ranges)
     assert found.range_[1].shape == found.maxima.shape == (20,)
-    statistic = np.abs((came - said).sum(axis=0)) / np.sqrt((said * (1.0 - said)).sum(axis=0))
+    statistic = np.abs((came - said).sum(axis=0)) / deviations
     np.testing.assert_allclose(found.statistic[0], statistic)
 
 

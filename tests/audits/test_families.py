@@ -53,8 +53,8 @@ def test_rows_of_an_audit_are_their_sums_in_means():
     group = Family(where, membership(np.zeros(0, dtype=int), np.zeros(0, dtype=int), (3, len(sample))))
     p_value, critical = np.array([[0.05], [0.051], [np.nan]]), np.full((3, 1), 2.0)
 
-    def made(tolerance, null="strong"):
-        return gaps(sample, group, found, p_value, critical, 0.05, tolerance, null, True)
+    def made(tolerance):
+        return gaps(sample, group, found, p_value, critical, 0.05, tolerance, True)
 
     first, second, empty = made(1.0)
     assert [one.outcome for one in (first, second, empty)] == ["off", "holds", "not enough data"]

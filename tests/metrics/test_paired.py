@@ -3,6 +3,8 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
+from calibrant._kernels.mean_interval import mean_limits
+from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered
 from calibrant.metrics.paired import meaning, paired_difference
 from calibrant.predictions import read
@@ -19,10 +21,34 @@ def difference(metric, y=Y, p=P, q=Q, weight=None, cluster=None, **options):
     return paired_difference(metric, first, second, **(DRAWN | options))
 
 
-def test_of_a_mean_it_is_the_paired_t_test():
+def test_of_a_mean_it_counts_the_row_not_seen():
+    """The limits are those of a mean with the least or the largest difference that a row had with the other label."""
     found = difference(metrics.log_loss)
-    losses = [-np.log(np.where(Y == 1, p, 1.0 - p)) for p in (P, Q)]
-    expected = stats.ttest_rel(losses[1], losses[0])
+    losses = {label: [-np.log(p if label else 1.0 - p) for p in (P, Q)] for label in (0, 1)}
+    apart = np.array([losses[label][1] - losses[label][0] for label in (0, 1)])
+    d = np.where(Y == 1, apart[1], apart[0])
+    sums = np.array([(d**power).sum() for power in (1, 2, 3)])
+    wide = 2.0 * stats.norm.cdf(stats.t.ppf(0.95, 79)) - 1.0
+    assert found.limits(0.9) == pytest.approx([float(end) for end in mean_limits(80.0, sums, apart.min(), apart.max(), wide)])
+    low, high = found.limits(1.0 - found.p_value)
+    assert (low if d.mean() > 0.0 else high) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_of_several_classes_every_label_is_tried_or_those_most_apart():
+    rng = np.random.default_rng(1)
+    for k in (3, 9):
+        first, second = (rng.dirichlet(np.ones(k), 50) for _ in range(2))
+        y = rng.integers(0, k, 50)
+        found = difference(metrics.log_loss, y, first, second)
+        apart = np.log(first) - np.log(second)
+        assert found.unseen == pytest.approx((apart.min(), apart.max()))
+
+
+def test_of_numbers_it_is_the_paired_t_test():
+    first, second = (read_forecast(Q + shift, np.ones(80), P) for shift in (0.0, 0.1))
+    found = paired_difference(metrics.negative_log_likelihood, first, second, **DRAWN)
+    each = [metrics.negative_log_likelihood.losses_of(one) for one in (first, second)]
+    expected = stats.ttest_rel(each[1], each[0])
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-10)
     assert found.limits(0.9) == pytest.approx(expected.confidence_interval(0.9), rel=1e-10)
 
@@ -30,7 +56,7 @@ def test_of_a_mean_it_is_the_paired_t_test():
 def test_clusters_of_one_row_each_are_rows():
     alone, each = difference(metrics.brier_score), difference(metrics.brier_score, cluster=np.arange(80))
     assert each.limits(0.95) == pytest.approx(alone.limits(0.95), rel=1e-12)
-    assert each.freedom == 79.0
+    assert each.freedom == pytest.approx(79.0)
 
 
 def test_of_clusters_as_a_regression_on_a_constant_has_it():
@@ -41,7 +67,7 @@ def test_of_clusters_as_a_regression_on_a_constant_has_it():
     fit = regression.OLS(d, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
     # statsmodels counts the rows too, as (n - 1) / (n - 1) for one parameter.
     assert found.variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-10)
-    assert found.p_value == pytest.approx(fit.pvalues[0], rel=1e-8)
+    assert found.freedom == pytest.approx(15.0)
 
 
 @pytest.mark.parametrize("metric", [metrics.log_loss, metrics.confidence_auroc], ids=repr)

@@ -23,6 +23,19 @@ def test_the_analytic_interval_is_that_of_the_bootstrap():
 
 
 def test_where_there_is_no_finite_answer_there_is_none():
-    for y, p in (([0, 0], [0.2, 0.4]), ([0, 1], [0.2, 0.8]), ([0, 0, 1, 1], [0.8, 0.7, 0.2, 0.1]), ([0, 1], [0.5, 0.5])):
+    for y, p in (([0, 0], [0.2, 0.4]), ([0, 1], [0.5, 0.5])):
         assert np.isnan(metrics.calibration_slope(y, p))
         assert np.isnan(metrics.calibration_slope.interval(y, p).low)
+
+
+def test_scores_that_separate_the_outcomes_bound_the_slope_on_one_side():
+    y, p = [0] * 20 + [1] * 20, np.r_[np.linspace(0.1, 0.4, 20), np.linspace(0.6, 0.9, 20)]
+    found = metrics.calibration_slope.interval(y, p)
+    assert np.isnan(found.value)
+    assert 0.0 < found.low < 20.0
+    assert found.high == np.inf
+    other = metrics.calibration_slope.interval(y, 1.0 - p)
+    assert (other.low, other.high) == (-np.inf, pytest.approx(-found.low, rel=1e-6))
+    # The likelihood of a slope half as large is that of other samples: its root is beyond the quantile.
+    wider = metrics.calibration_slope.interval(y, p, level=0.99)
+    assert wider.low < found.low
