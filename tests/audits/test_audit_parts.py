@@ -152,8 +152,8 @@ def test_all_groups_are_tested_with_one_set_of_draws():
         np.testing.assert_allclose(found.spread, np.sqrt(seen if null == "strong" else of.centred_variance))
         assert len(found.maxima) == 300
         np.testing.assert_array_equal(np.isnan(found.p_value), ~found.tested)
-        largest = np.nanargmax(np.where(found.tested, size, np.nan))
-        expected = (1 + np.sum(found.maxima >= size.ravel()[largest] * (1 - 1e-10))) / 301
+        largest = np.nanargmax(np.where(found.tested, found.statistic, np.nan))
+        expected = (1 + np.sum(found.maxima >= found.statistic.ravel()[largest] * (1 - 1e-10))) / 301
         np.testing.assert_allclose(found.p_value.ravel()[largest], expected)
         assert found.range_[0] > 0.0
         assert len(found.range_[1]) == 300
