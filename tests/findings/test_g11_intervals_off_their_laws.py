@@ -10,6 +10,7 @@ SEPARATED = np.r_[np.zeros(20, int), np.ones(20, int)]
 RISKS = np.r_[np.linspace(0.1, 0.4, 20), np.linspace(0.6, 0.9, 20)]
 
 
+@OPEN
 def test_the_interval_of_the_rmse_holds_under_heavy_tails():
     n, held = 60, 0
     for seed in range(150):
@@ -20,6 +21,7 @@ def test_the_interval_of_the_rmse_holds_under_heavy_tails():
     assert held >= 133  # 95 % of 150 repeats, less what chance takes
 
 
+@OPEN
 def test_the_interval_of_the_ence_holds_where_the_std_says_nothing():
     metric, n, held = cb.metrics.expected_normalized_calibration_error, 60, 0
     rng = np.random.default_rng(99)
