@@ -187,3 +187,25 @@ def test_thresholds_on_scores_are_not_used_on_the_predictions_of_an_earlier_fit(
     rule.fit_scores(10.0 * p, np.zeros(1000))
     with pytest.raises(NotFittedError):
         rule.accept(p)
+
+
+@pytest.mark.parametrize("rows", [20, 600])
+def test_where_nothing_is_certified_a_rule_may_accept_nothing(rows, tmp_path):
+    rng = np.random.default_rng(0)
+    score, loss = rng.random(rows), (rng.random(rows) < 0.4).astype(float)
+    with pytest.raises(InputError, match="confidence of 0.95"):
+        cb.SelectiveClassifier(0.05, 0.95).fit_scores(score, loss)
+    rule = cb.SelectiveClassifier(0.05, 0.95, when_uncertain="accept_none")
+    with pytest.warns(UserWarning, match="No answer is accepted"):
+        rule.fit_scores(score, loss)
+    assert not rule.accept_scores([0.0, 1.0, 1e9]).any()
+    assert (rule.threshold_, rule.accepted_) == (np.inf, 0.0)
+    assert str(rule.certificate_).startswith(f"Accepts 0 of {rows} rows (0.0 %), 0 of them wrong")
+    rule.save(tmp_path / "rule.calibrant")
+    assert cb.load(tmp_path / "rule.calibrant").threshold_ == np.inf
+
+
+def test_none_is_no_share_that_was_asked_for():
+    rule = cb.SelectiveClassifier(0.05, accepted_share=0.2, when_uncertain="accept_none")
+    with pytest.raises(InputError, match="exclude each other"):
+        rule.fit_scores(np.arange(100.0), np.zeros(100))

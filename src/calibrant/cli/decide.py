@@ -13,12 +13,22 @@ __all__ = ["decide"]
 SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
 
+#: What --when-uncertain takes, and what Python calls it.
+UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
+
 
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
 @click.option("--max-error", type=SHARE, default=0.05, show_default=True, help="Share of errors allowed among accepted answers.")
 @click.option("--certainty", type=SHARE, default=0.95, show_default=True, help="Probability with which that share is not exceeded.")
 @click.option("--procedure", type=click.Choice(PROCEDURES), default=PROCEDURES[0], show_default=True, help="How thresholds are tried.")
+@click.option(
+    "--when-uncertain",
+    type=click.Choice(list(UNCERTAIN)),
+    default="refuse",
+    show_default=True,
+    help="Where nothing can be certified: say how many rows could, or save a rule that accepts no answer.",
+)
 @click.option("--sets", is_flag=True, help="Sets of classes that hold the true one, in place of answers to accept.")
 @click.option("--level", type=SHARE, default=0.9, show_default=True, help="With --sets: the share of sets that hold the true class.")
 @output_option("rule.calibrant", "Where to save the rule.")
@@ -26,7 +36,7 @@ PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
 @column_options(forecasts=False)
 @force_option
 def decide(
-    file: Path, max_error: float, certainty: float, procedure: str, sets: bool, level: float, output: Path, cluster: str | None,
+    file: Path, max_error: float, certainty: float, procedure: str, when_uncertain: str, sets: bool, level: float, output: Path, cluster: str | None,
     columns: Columns, force: bool,
 ) -> None:  # fmt: skip
     """Certify on TABLE from which confidence on answers can be accepted, and save the rule.
@@ -61,7 +71,7 @@ def decide(
         _of_sets(data, level, options).save(output, overwrite=force)
         say(str(output))
         return
-    rule = calibrant.SelectiveClassifier(max_error, certainty, method=procedure)
+    rule = calibrant.SelectiveClassifier(max_error, certainty, method=procedure, when_uncertain=UNCERTAIN[when_uncertain])
     with working("certifying"):
         if of_answers:
             rule.fit_scores(data.values, ~_right(data), **options)

@@ -22,7 +22,7 @@ from calibrant.decisions.confidence_of import confidence_of
 from calibrant.decisions.error_counts import ErrorCounts
 from calibrant.decisions.refusals import too_few, uncertified
 from calibrant.decisions.repetitions import counted_rows, repetitions, require_share
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
 from calibrant.select.look_alike import caution_look_alike
@@ -64,13 +64,16 @@ class SelectiveClassifier(Saved, BaseEstimator):
         Share of new rows that must be accepted as well; both hold with probability ``confidence``, each failing in half of the rest.
     bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
         The test of one threshold. "auto": exact binomial where every loss is 0 or 1, bets elsewhere.
+    when_uncertain : {"raise", "accept_none"}
+        What becomes of rows that certify nothing: an error that says how many would, or a warning and a rule that accepts no answer,
+        which keeps the promise.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     threshold_ : float
-        Rows whose score is above it are accepted; -inf where all are.
+        Rows whose score is above it are accepted; -inf where all are, inf where none is.
     certificate_ : Certificate
     guarantee_ : Guarantee
     n_, accepted_, errors_, bound_ : float
@@ -111,8 +114,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
     def __init__(
         self, risk: float = 0.05, confidence: float = 0.95, *, signal: Signal | Calibrator | None = None,
         method: Literal["fixed_sequence", "sgr", "learn_then_test"] = "fixed_sequence", accepted_share: float | None = None,
-        bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = "auto", inputs: Inputs = "probability",
-        classes: ArrayLike | None = None,
+        bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = "auto",
+        when_uncertain: Literal["raise", "accept_none"] = "raise", inputs: Inputs = "probability", classes: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         self.risk: float = risk
         self.confidence: float = confidence
@@ -120,6 +123,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
         self.method: Literal["fixed_sequence", "sgr", "learn_then_test"] = method
         self.accepted_share: float | None = accepted_share
         self.bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = bound
+        self.when_uncertain: Literal["raise", "accept_none"] = when_uncertain
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
 
@@ -213,6 +217,9 @@ class SelectiveClassifier(Saved, BaseEstimator):
             require_share("accepted_share", self.accepted_share)
         require_option("method", self.method, METHODS)
         require_option("bound", self.bound, ("auto", *get_args(Test)))
+        require_option("when_uncertain", self.when_uncertain, ("raise", "accept_none"))
+        if self.accepted_share is not None and self.when_uncertain == "accept_none":
+            raise InputError('accepted_share and when_uncertain="accept_none" exclude each other: none is no such share; leave one out.')
 
     def _certify(self, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> None:
         if cluster is not None:
@@ -228,22 +235,32 @@ class SelectiveClassifier(Saved, BaseEstimator):
         test: Test = ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
         if test == "binomial" and not blocks.binary:
             raise InputError('bound="binomial" is for losses of 0 and 1; got others; pass bound="betting", or leave it out.')
+        place, each, reason = self._searched(blocks, delta, test, unit)
+        if reason and self.when_uncertain == "raise":
+            raise InputError(reason)
+        if reason:
+            warn(f"{reason} No answer is accepted.", CalibrationWarning)
+        below = float(blocks.score[place + 1]) if place + 1 < len(blocks.score) else -math.inf
+        self.threshold_: float = math.inf if reason else below
+        self.n_: float = blocks.n
+        self.accepted_, self.errors_ = (0.0, 0.0) if reason else (float(blocks.covered[place]), float(blocks.lost[place]))
+        self.bound_: float = math.nan if reason else upper_bound(blocks, place, each, test)
+        self.test_: Test = test
+        self.unit_: Literal["rows", "clusters"] = unit
+
+    def _searched(self, blocks: Blocks, delta: float, test: Test, unit: Literal["rows", "clusters"]) -> tuple[int, float, str]:
+        """(the last block accepted, the failure probability of its test, why nothing is certified if nothing is)."""
         least = fewest_rows(self.risk, delta)
         if blocks.n < least:
-            raise InputError(too_few(blocks.n, least, self.risk, self.confidence, unit))
+            return -1, delta, too_few(blocks.n, least, self.risk, self.confidence, unit)
         first = first_count(blocks.n, self.risk, delta, self.accepted_share)
         method: Method = self.method
         place, each = certified_place(blocks, self.risk, delta, method, test, first)
-        if place < 0 or blocks.covered[place] < first * (self.accepted_share is not None):
-            at = min(int(np.searchsorted(blocks.covered, first - 1e-9)), len(blocks.covered) - 1)
-            seen = float(blocks.lost[at]), float(blocks.covered[at]), blocks.n
-            raise InputError(uncertified(*seen, self.risk, self.confidence, each, unit))
-        self.threshold_: float = float(blocks.score[place + 1]) if place + 1 < len(blocks.score) else -math.inf
-        self.n_: float = blocks.n
-        self.accepted_, self.errors_ = float(blocks.covered[place]), float(blocks.lost[place])
-        self.bound_: float = upper_bound(blocks, place, each, test)
-        self.test_: Test = test
-        self.unit_: Literal["rows", "clusters"] = unit
+        if place >= 0 and not blocks.covered[place] < first * (self.accepted_share is not None):
+            return place, each, ""
+        at = min(int(np.searchsorted(blocks.covered, first - 1e-9)), len(blocks.covered) - 1)
+        seen = float(blocks.lost[at]), float(blocks.covered[at]), blocks.n
+        return -1, each, uncertified(*seen, self.risk, self.confidence, each, unit)
 
 
 @trial.register
