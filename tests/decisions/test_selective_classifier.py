@@ -193,7 +193,7 @@ def test_thresholds_on_scores_are_not_used_on_the_predictions_of_an_earlier_fit(
 def test_where_nothing_is_certified_a_rule_may_accept_nothing(rows, tmp_path):
     rng = np.random.default_rng(0)
     score, loss = rng.random(rows), (rng.random(rows) < 0.4).astype(float)
-    with pytest.raises(InputError, match="confidence of 0.95"):
+    with pytest.raises(InputError, match=r"confidence of 0\.95"):
         cb.SelectiveClassifier(0.05, 0.95).fit_scores(score, loss)
     rule = cb.SelectiveClassifier(0.05, 0.95, when_uncertain="accept_none")
     with pytest.warns(UserWarning, match="No answer is accepted"):

@@ -12,7 +12,6 @@ __all__ = ["decide"]
 
 SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
-
 #: What --when-uncertain takes, and what Python calls it.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 
@@ -36,8 +35,8 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 @column_options(forecasts=False)
 @force_option
 def decide(
-    file: Path, max_error: float, certainty: float, procedure: str, when_uncertain: str, sets: bool, level: float, output: Path, cluster: str | None,
-    columns: Columns, force: bool,
+    file: Path, max_error: float, certainty: float, procedure: str, when_uncertain: str, sets: bool, level: float, output: Path,
+    cluster: str | None, columns: Columns, force: bool,
 ) -> None:  # fmt: skip
     """Certify on TABLE from which confidence on answers can be accepted, and save the rule.
 

@@ -140,6 +140,7 @@ from calibrant.metrics.scoring import scorer as scorer
 from calibrant.metrics.several import compute as compute
 from calibrant.metrics.significance.calibration_error import calibration_error_test as calibration_error_test
 from calibrant.metrics.significance.cumulative import cumulative_test as cumulative_test
+from calibrant.metrics.significance.equivalence import calibration_equivalence_test as calibration_equivalence_test
 from calibrant.metrics.significance.hosmer_lemeshow import hosmer_lemeshow_test as hosmer_lemeshow_test
 from calibrant.metrics.significance.kernel import kernel_calibration_test as kernel_calibration_test
 from calibrant.metrics.significance.spiegelhalter import spiegelhalter_test as spiegelhalter_test

@@ -1,0 +1,128 @@
+"""A test that probabilities are calibrated within a margin."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.bins import equal_mass_groups
+from calibrant._kernels.clusters import mean_worth
+from calibrant._kernels.mean_interval import mean_tail, powers
+from calibrant._support.options import require_count
+from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.groups import WeightKind, clustered
+from calibrant.metrics.pair import target_pair
+from calibrant.metrics.significance.calibration_test import CalibrationTest
+from calibrant.predictions import Inputs
+
+__all__ = ["calibration_equivalence_test"]
+
+#: The level whose z and t say how much wider a few clusters make a bin's interval.
+LEVEL = 0.9
+
+
+def calibration_equivalence_test(
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    margin: float = 0.02,
+    n_bins: int = 5,
+    target: Any = "event",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationTest:
+    r"""Test whether the mean error of the probabilities is within a margin, everywhere.
+
+    .. math:: H_0: \max_b |\bar s_b - \bar c_b| \ge m, \qquad p = \max_b \max(p_b^-, p_b^+)
+
+    over bins b of equal weight, :math:`p_b^\pm` the one-sided p-values of a gap of :math:`\pm m` or beyond, by the law behind the interval
+    of a mean with one row not seen yet. All must be small, so that their number has no price (an intersection-union test).
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    margin : float, default 0.02
+        The largest error that would not matter, in probability: .02 is 2 points.
+    n_bins : int, default 5
+        In how many bins of equal weight, by the probability.
+    target : {"answer", "event"} or a class label
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: a bin then counts as many rows as its clusters are worth.
+    sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    CalibrationTest
+        ``statistic`` is the largest gap of a bin. A small ``p_value`` says "calibrated within the margin"; a large one says nothing.
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read, or the margin is not between 0 and 1.
+
+    See Also
+    --------
+    calibration_error_test, spiegelhalter_test : whether anything speaks against calibration, which is another question.
+
+    Notes
+    -----
+    Use it to state that a model is good enough; a test that finds nothing does not say so. It needs many rows: with a margin of .02 and
+    risks about .5 some 7,000 in every bin. Errors that balance inside a bin are not seen: more bins see more, and need more rows.
+
+    References
+    ----------
+    Berger and Hsu, "Bioequivalence trials, intersection-union tests and equivalence confidence sets", Statistical Science 1996.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.0, 0.2, 20_000)
+    >>> y = (rng.random(20_000) < p).astype(int)
+    >>> found = calibration_equivalence_test(y, p, margin=0.03)
+    >>> found.p_value < 0.01, calibration_equivalence_test(y, p + 0.05, margin=0.03).p_value > 0.5
+    (True, True)
+    """
+    if not 0.0 < margin < 1.0:
+        raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
+    require_count("n_bins", n_bins)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    (score, hit), weight = target_pair(record, target), record.weights
+    if len(score) < n_bins:
+        raise InputError(f"n_bins must be at most the number of rows, {len(score)}; got {n_bins}; pass fewer bins.")
+    group = equal_mass_groups(score, n_bins, weight)
+    found = [
+        _of_bin(score[rows], hit[rows], weight[rows], None if record.cluster is None else record.cluster[rows], margin)
+        for rows in (np.flatnonzero(group == b) for b in range(int(group.max()) + 1))
+    ]
+    gap, p_value = np.array(found).max(axis=0).tolist()
+    return CalibrationTest(gap, p_value, f"{len(found)} bins of equal weight", float(weight.sum()))
+
+
+def _of_bin(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None, margin: float) -> tuple[float, float]:
+    """(the size of the gap, the larger of the two one-sided p-values)."""
+    loss, n = score - hit, float(weight.sum())
+    gap, worth = float(weight @ loss / n), 1.0
+    if cluster is not None:
+        worth = mean_worth(loss, weight, np.unique(cluster, return_inverse=True)[1], LEVEL)
+    return abs(gap), max(_beyond(side * loss, weight, worth, float(score.min()), float(score.max()), side, margin) for side in (-1.0, 1.0))
+
+
+def _beyond(loss: np.ndarray, weight: np.ndarray, worth: float, least: float, most: float, side: float, margin: float) -> float:
+    """One-sided p-value of a mean loss of the margin or more; the row not seen has the other outcome."""
+    off = loss - margin
+    if weight @ off >= 0.0 or not worth > 0.0:
+        return 1.0
+    sums = np.array([weight @ power for power in powers(off)]) * worth
+    unseen = (most if side > 0.0 else 1.0 - least) - margin
+    return float(mean_tail(float(weight.sum()) * worth, sums, -np.inf, unseen))
