@@ -1,10 +1,10 @@
 """A metric of two predictions of the same rows: the difference, with its interval and test."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from scipy import special
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.clusters import side_shares, variance_of_sum
 from calibrant._kernels.intervals import normal_interval, normal_quantile
@@ -14,6 +14,9 @@ from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
+
+#: scipy's distribution functions, which have no types.
+LAWS = cast(Any, special)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class PairedDifference:
         """(low, high) of the difference."""
         if self.sums is not None:
             # As wide as Student's t is with so few rows, or clusters.
-            wide = 2.0 * float(special.ndtr(normal_quantile(level, self.freedom))) - 1.0
+            wide = 2.0 * float(LAWS.ndtr(normal_quantile(level, self.freedom))) - 1.0
             low, high = mean_limits(self.sums[0], self.sums[1:], *self.unseen, wide)
             return float(low), float(high)
         if self.draws is None:
@@ -71,9 +74,9 @@ class PairedDifference:
         """Of no difference, two-sided: 1 minus the level at which ``limits`` begin to hold 0."""
         if self.sums is not None:
             tail = mean_tail(self.sums[0], self.sums[1:], *self.unseen)
-            return float(2.0 * special.stdtr(self.freedom, special.ndtri(tail)))
+            return float(2.0 * LAWS.stdtr(self.freedom, LAWS.ndtri(tail)))
         if self.draws is None:
-            return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
+            return float(2.0 * LAWS.stdtr(self.freedom, -abs(self.mean) / np.sqrt(self.variance)))
         reflected = 2.0 * self.value - self.draws
         tails = [1.0 + np.count_nonzero(side) for side in (reflected <= 0.0, reflected >= 0.0)]
         return min(2.0 * min(tails) / (len(reflected) + 1.0), 1.0)
