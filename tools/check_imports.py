@@ -17,8 +17,8 @@ PACKAGE = "calibrant"
 #: A folder (or top module) imports only from itself and from those before it.
 ORDER = (
     "_exports", "_version", "errors", "_kernels", "arrays", "labels", "levels", "groups", "rows", "predictions", "forecasts", "_support",
-    "contracts", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "pools", "wrap", "metrics", "select",
-    "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "adapters",
+    "contracts", "plan", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "pools", "wrap", "metrics",
+    "select", "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "adapters",
     "datasets", "testing", "cli", "__main__",
 )  # fmt: skip
 

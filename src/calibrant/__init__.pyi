@@ -10,6 +10,7 @@ from calibrant import frames as frames
 from calibrant import maps as maps
 from calibrant import metrics as metrics
 from calibrant import neighbors as neighbors
+from calibrant import plan as plan
 from calibrant import regression as regression
 from calibrant import scalings as scalings
 from calibrant import signals as signals
