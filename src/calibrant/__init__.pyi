@@ -38,6 +38,7 @@ from calibrant.folds.time_blocks import time_blocks as time_blocks
 from calibrant.forecasts import *
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.maps import *
+from calibrant.metrics.pool import pool as pool
 from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
 from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
 from calibrant.models.conformal_regressor import ConformalRegressor as ConformalRegressor

@@ -62,6 +62,9 @@ from calibrant.metrics.label.coverage_at_risk import coverage_at_risk as coverag
 from calibrant.metrics.label.excess_area_under_risk_coverage import excess_area_under_risk_coverage as excess_area_under_risk_coverage
 from calibrant.metrics.label.overconfidence import overconfidence as overconfidence
 from calibrant.metrics.label.underconfidence import underconfidence as underconfidence
+from calibrant.metrics.over_sites import OverSites as OverSites
+from calibrant.metrics.over_sites import over_sites as over_sites
+from calibrant.metrics.pool import Pooled as Pooled
 from calibrant.metrics.probability.adaptive_calibration_error import adaptive_calibration_error as adaptive_calibration_error
 from calibrant.metrics.probability.brier_score import brier_score as brier_score
 from calibrant.metrics.probability.calibration_error_bound import calibration_error_bound as calibration_error_bound
