@@ -18,8 +18,8 @@ PACKAGE = "calibrant"
 ORDER = (
     "_exports", "_version", "errors", "_kernels", "arrays", "labels", "levels", "groups", "rows", "predictions", "forecasts", "_support",
     "contracts", "plan", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "pools", "wrap", "metrics",
-    "select", "models", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export", "adapters",
-    "datasets", "testing", "cli", "__main__",
+    "select", "models", "validation", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export",
+    "adapters", "datasets", "testing", "cli", "__main__",
 )  # fmt: skip
 
 #: Never see each other, whatever the order says.

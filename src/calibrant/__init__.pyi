@@ -57,6 +57,7 @@ from calibrant.select.label_shift import LabelShift as LabelShift
 from calibrant.select.rolling import rolling_evaluation as rolling_evaluation
 from calibrant.select.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.signals import *
+from calibrant.validation.validate import validate as validate
 from calibrant.wrap.clustered_calibration import ClusteredCalibration as ClusteredCalibration
 from calibrant.wrap.forecast_group_calibrator import ForecastGroupCalibrator as ForecastGroupCalibrator
 from calibrant.wrap.forecast_multicalibration import ForecastMulticalibration as ForecastMulticalibration

@@ -1,0 +1,236 @@
+"""Internal validation of a model by resampling its own rows."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from calibrant import arrays
+from calibrant._kernels.intervals import normal_quantile
+from calibrant._support.options import require_count
+from calibrant.contracts.interval import require_level
+from calibrant.errors import InputError
+from calibrant.groups import read_groups
+from calibrant.predictions import read
+from calibrant.rows import take_rows
+from calibrant.validation.resampled import MEASURED, Measures, Rows, measure, resample_measures, uninformed
+from calibrant.validation.result import ValidatedMetric, Validation
+
+__all__ = ["validate"]
+
+#: The share of rows that a resample is expected to hold.
+HELD = 0.632
+
+
+def validate(
+    model: Any, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None, n_resamples: int = 200,
+    n_outer: int = 50, n_inner: int = 4, level: float = 0.95, random_state: int = 0,
+) -> Validation:  # fmt: skip
+    r"""Validate a whole pipeline on its own rows, by bootstrap optimism and by .632+.
+
+    The model is fitted to all rows, with the apparent value :math:`\theta` of a metric, and afresh to each of B resamples. With
+    :math:`\theta_b^{\text{in}}` on resample b and :math:`\theta_b` of the same fit on all rows, the optimism and the corrected value are
+
+    .. math:: O = \frac1B \sum_b (\theta_b^{\text{in}} - \theta_b), \qquad \theta - O
+
+    With :math:`\bar\theta^{\text{out}}` the mean over the rows that each fit did not see and :math:`\gamma` the value without information,
+
+    .. math:: \theta_{.632+} = (1 - w) \theta + w \bar\theta^{\text{out}}, \qquad w = \frac{.632}{1 - .368 R}, \qquad
+              R = \frac{\bar\theta^{\text{out}} - \theta}{\gamma - \theta} \in [0, 1]
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    model : classifier
+        Any scikit-learn classifier or pipeline with ``predict_proba``, such as :class:`CalibratedClassifier`; clones of it are fitted.
+        What chooses features or settings must be part of it, so that each resample repeats the choice.
+    X : (n, ...) features: array, sparse matrix, data frame
+    y : (n,) labels of two classes; the second in sorted order is the event.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice.
+    cluster : (n,) labels of any kind, optional
+        Dependent rows, such as the visits of one patient: whole clusters are resampled.
+    n_resamples : int, default 200
+        B, the resamples for the optimism.
+    n_outer, n_inner : int, default 50 and 4
+        Samples of the two-stage bootstrap for the intervals, and resamples of each: ``n_outer * (n_inner + 1)`` more fits.
+        ``n_outer=0`` leaves the intervals out.
+    level : float, default 0.95
+        The level of the intervals.
+    random_state : int, default 0
+        Seed of the resamples.
+
+    Returns
+    -------
+    Validation
+        Log loss, Brier score, AUROC, calibration slope and calibration in the large: apparent, optimism, corrected, .632+, intervals.
+
+    Raises
+    ------
+    InputError
+        When ``y`` does not hold two classes, a count is too small, or the rarer class is so rare that resamples miss it.
+
+    See Also
+    --------
+    plan.validation_size : rows that an external validation needs.
+    metrics.compute : metrics on rows that the model has not seen.
+
+    Notes
+    -----
+    Use it where all rows are needed to build the model and none can be put aside: it uses them better than one split does. It answers for
+    new rows of the same population alone; another site or a later year asks for an external validation. Prefer .632+ where the model can
+    fit its rows perfectly (forests, boosting, nearest neighbours): there the optimism of the resamples, whose rows come back in the test
+    on all rows, is too small. The corrected slope is the factor by which the log-odds should be shrunk.
+
+    The intervals are for the metric of this very model on new rows, by a two-stage bootstrap: everything is repeated on each of
+    ``n_outer`` resamples, whose models are compared with their values on all rows, the population that they were drawn from. The
+    variance of these errors, less the part that comes from the few inner resamples, is that of the estimate. Log loss and Brier score
+    have their intervals on the log scale, the AUROC on that of the log-odds.
+
+    Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of ``CalibratedClassifier`` does; a grid search
+    sees copies on both sides of its splits, and may choose too flexible a model. A resample on which a metric is not defined is left out
+    of its means. Efron and Tibshirani average the losses of unseen rows row by row; here each resample's mean counts once.
+
+    References
+    ----------
+    Harrell, Lee and Mark, "Multivariable prognostic models", Statistics in Medicine 15, 1996 (R's ``rms::validate``). Efron and
+    Tibshirani, "Improvements on cross-validation: the .632+ bootstrap method", JASA 92, 1997. Noma et al., "Confidence intervals of
+    prediction accuracy measures for multivariable prediction models based on the bootstrap-based optimism correction methods",
+    Statistics in Medicine 40, 2021 (the two stages). Cai et al., "Bootstrapping the cross-validation estimate", 2023 (variance from
+    few inner resamples).
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(120, 8))
+    >>> y = rng.random(120) < 1 / (1 + np.exp(-X[:, 0]))
+    >>> found = validate(LogisticRegression(C=np.inf), X, y, n_resamples=50, n_outer=0)
+    >>> slope = found["calibration_slope"]
+    >>> round(slope.apparent, 2), round(slope.corrected, 1)
+    (1.0, 0.7)
+    """
+    require_level(level)
+    require_count("n_resamples", n_resamples, 2, usual=200)
+    require_count("n_outer", n_outer, 0, usual=50)
+    require_count("n_inner", n_inner, 2, usual=4)
+    rows, rng = _rows(model, X, y, sample_weight, cluster), np.random.default_rng(random_state)
+    whole = _fitted(rows, model, rows)
+    found = resample_measures(rows, model, n_resamples, rng)
+    outer = []
+    for _ in range(n_outer):
+        sample = rows.resampled(rows.drawn(rng))
+        outer.append(_Outer(_fitted(sample, model, rows), resample_measures(sample, model, n_inner, rng)))
+    metrics = tuple(_metric(j, whole, found, outer, level) for j in range(len(MEASURED)))
+    return Validation(metrics, float(rows.weight.sum()), float(rows.weight @ rows.event), n_resamples, level)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Metrics (5,) of a model on the rows it was fitted to, the same without information, and on the rows that these were drawn from."""
+
+    apparent: np.ndarray
+    informed: np.ndarray
+    truth: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Outer:
+    """A sample of the rows: the model fitted to it, and the resamples of it."""
+
+    fitted: _Fitted
+    inner: list[Measures]
+
+    def errors(self, j: int) -> list[float]:
+        """By how much the corrected value of metric j misses the truth, by each inner resample alone."""
+        start = self.fitted.apparent[j] - self.fitted.truth[j]
+        return [start - (one.training[j] - one.test[j]) for one in self.inner]
+
+    def errors_plus(self, j: int) -> list[float]:
+        """The same of the .632+ estimate."""
+        own = self.fitted
+        return [_plus(own.apparent[j], one.unseen[j], own.informed[j]) - own.truth[j] for one in self.inner]
+
+
+def _rows(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None) -> Rows:
+    if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
+        raise InputError(f"model must have fit and predict_proba; got {type(model).__name__}; wrap it in CalibratedClassifier.")
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
+    weight, kept = arrays.weights(sample_weight, len(labels))
+    units = None if cluster is None else read_groups(cluster, read(np.full(len(labels), 0.5)), "cluster").index
+    if kept is not None:
+        X, labels, units = take_rows(X, np.flatnonzero(kept)), labels[kept], None if units is None else units[kept]
+    classes, event = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise InputError(f"y must hold two classes; got {len(classes)}: {classes.tolist()[:5]}; validate one class against the others.")
+    units = None if units is None else np.unique(units, return_inverse=True)[1]
+    weights = np.ones(len(labels)) if weight is None else weight
+    return Rows(X, event.astype(np.float64), weights, units, units, classes, weight is not None)
+
+
+def _fitted(rows: Rows, model: Any, population: Rows) -> _Fitted:
+    made = rows.fit(model)
+    risk = rows.risks(made)
+    everywhere = risk if population is rows else population.risks(made)
+    truth = measure(everywhere, population.event, population.weight)
+    return _Fitted(measure(risk, rows.event, rows.weight), uninformed(risk, rows.event, rows.weight), truth)
+
+
+def _metric(j: int, whole: _Fitted, found: list[Measures], outer: list[_Outer], level: float) -> ValidatedMetric:
+    training, test, unseen = (np.array([getattr(one, name)[j] for one in found]) for name in ("training", "test", "unseen"))
+    both = np.isfinite(training) & np.isfinite(test)
+    apparent, inside, everywhere = float(whole.apparent[j]), _mean(training[both]), _mean(test[both])
+    corrected, plus = apparent - (inside - everywhere), _plus(apparent, _mean(unseen), float(whole.informed[j]))
+    key = MEASURED[j].key
+    low, high = _limits(key, corrected, *_spread([one.errors(j) for one in outer]), level)
+    low_plus, high_plus = _limits(key, plus, *_spread([one.errors_plus(j) for one in outer]), level)
+    return ValidatedMetric(
+        key, MEASURED[j].name, apparent, inside, everywhere, inside - everywhere, corrected, low, high, plus, low_plus, high_plus,
+        int(both.sum()),
+    )  # fmt: skip
+
+
+def _mean(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else math.nan
+
+
+def _plus(apparent: float, unseen: float, informed: float) -> float:
+    """The .632+ estimate; the .632 estimate where there is no value without information, or it lies on the wrong side."""
+    gap, room = unseen - apparent, informed - apparent
+    overfit = 0.0
+    if math.isfinite(room) and room != 0.0 and gap / room > 0.0:
+        overfit = min(gap / room, 1.0)
+        unseen = apparent + overfit * room
+    weight = HELD / (1.0 - (1.0 - HELD) * overfit)
+    return (1.0 - weight) * apparent + weight * unseen
+
+
+def _spread(values: list[list[float]]) -> tuple[float, float]:
+    """(standard deviation of the errors, degrees of freedom): between outer samples, less what few inner resamples add."""
+    kept = [np.array(inner)[np.isfinite(inner)] for inner in values]
+    kept = [inner for inner in kept if len(inner) > 1]
+    if len(kept) < 2:
+        return math.nan, 1.0
+    means = np.array([inner.mean() for inner in kept])
+    between, within = means.var(ddof=1), float(np.mean([inner.var(ddof=1) / len(inner) for inner in kept]))
+    return math.sqrt(max(between - within, 0.1 * between)), len(kept) - 1.0
+
+
+def _limits(key: str, value: float, deviation: float, freedom: float, level: float) -> tuple[float, float]:
+    """Limits on the scale on which the metric has no bounds."""
+    if not math.isfinite(deviation):
+        return math.nan, math.nan
+    half = normal_quantile(level, freedom) * deviation
+    if key == "event_auroc" and 0.0 < value < 1.0:
+        centre, half = float(special.logit(value)), half / (value * (1.0 - value))
+        return float(special.expit(centre - half)), float(special.expit(centre + half))
+    if key in ("log_loss", "event_brier_score") and value > 0.0:
+        return value * math.exp(-half / value), value * math.exp(half / value)
+    return value - half, value + half
