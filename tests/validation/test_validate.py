@@ -232,7 +232,7 @@ def test_a_class_that_resamples_miss_is_refused():
     """Two clusters of one class each: with weights so unequal no resample of 100 holds the other row."""
     weight = np.array([1e9, 1e-3])
     rows = Rows(np.zeros((2, 1)), np.array([0.0, 1.0]), weight, None, None, np.array([0, 1]), True)
-    with pytest.raises(InputError, match="rarer class; got 0.001, and 100 resamples in a row had none"):
+    with pytest.raises(InputError, match=r"rarer class; got 0\.001, and 100 resamples in a row had none"):
         rows.drawn(np.random.default_rng(0))
 
 

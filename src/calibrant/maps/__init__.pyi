@@ -2,6 +2,7 @@ from calibrant.maps.bayesian_binning import BayesianBinning as BayesianBinning
 from calibrant.maps.beta import Beta as Beta
 from calibrant.maps.centered_isotonic import CenteredIsotonic as CenteredIsotonic
 from calibrant.maps.class_rate import ClassRate as ClassRate
+from calibrant.maps.closed_test import ClosedTest as ClosedTest
 from calibrant.maps.cumulative import CumulativeConfidence as CumulativeConfidence
 from calibrant.maps.histogram_binning import HistogramBinning as HistogramBinning
 from calibrant.maps.isotonic import Isotonic as Isotonic
