@@ -22,6 +22,8 @@ MIRRORED = (
     "pools",
     "folds",
     "models",
+    "plan",
+    "validation",
     "decisions",
     "export",
     "adapters",

@@ -27,6 +27,7 @@ OTHERWISE = {
     ("ErrorCounts.add", "loss"): "what each row loses, an array", ("SelectiveClassifier.fit_scores", "loss"): "the same",
     **{(name, "scale"): "on which scale a signal or map reads the score" for name in
        ("FastSeparation", "LabelStability", "Margin", "MaximalZone", "PairwiseSeparation", "Platt")},
+    **{(name, "scale"): "on which scale intervals are pooled" for name in ("pool", "Pooled", "over_sites")},
     **{(name, "scale"): "of an axis" for name in
        ("risk_distribution", "ReliabilityDisplay", "ReliabilityDisplay.from_predictions", "ReliabilityDisplay.from_record",
         "ReliabilityDisplay.plot", "RiskDistributionDisplay", "RiskDistributionDisplay.from_record")},

@@ -33,6 +33,7 @@ GROUPS = {
     "Indexes and reductions of training points": ("neighbors",),
     "Regression": ("regression", "forecasts"),
     "Wrappers": ("pools", "wrap", "folds", "models"),
+    "Planning and internal validation": ("plan", "validation"),
     "Selection": ("select",),
     "Decisions": ("decisions",),
     "Tables of any size": ("frames",),
@@ -53,7 +54,7 @@ def exported():
     for face, path in (
         (cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames"), (cb.contracts, "calibrant.contracts"),
         (cb.export, "calibrant.export"), (cb.adapters, "calibrant.adapters"), (cb.datasets, "calibrant.datasets"),
-        (cb.testing, "calibrant.testing"), (cb.errors, "calibrant.errors"),
+        (cb.plan, "calibrant.plan"), (cb.testing, "calibrant.testing"), (cb.errors, "calibrant.errors"),
     ):  # fmt: skip
         for name in face.__all__:
             value = getattr(face, name)

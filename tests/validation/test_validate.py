@@ -118,36 +118,33 @@ def test_what_chooses_features_is_part_of_what_is_validated():
 
 
 def test_the_estimates_meet_the_truth_on_fresh_rows():
-    """Journey: 12 samples of 100 rows and 10 features. The mean error is within three standard errors, while the apparent value is far off;
-    the intervals hold the truth of the model that was made."""
+    """Journey: 12 samples of 100 rows and 10 features. Mean errors are within three standard errors, apparent ones are not."""
     rng = np.random.default_rng(4)
-    X_new, y_new = _rows(rng, n=10_000, d=10)
-    errors, apparent, held = [], [], []
+    X_new, y_new = _rows(rng, n=100_000, d=10)
+    errors, apparent = [], []
     for world in range(12):
         X, y = _rows(rng, n=100, d=10)
-        found = cb.validate(MODEL, X, y, n_resamples=15, n_outer=8, n_inner=2, random_state=world)
+        found = cb.validate(MODEL, X, y, n_resamples=20, n_outer=0, random_state=world)
         truth = measure(MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new)))
         ours = [found[key] for key in KEYS]
         errors.append([one.corrected - true for one, true in zip(ours, truth, strict=True)])
         apparent.append([one.apparent - true for one, true in zip(ours, truth, strict=True)])
-        held.append([one.low <= true <= one.high for one, true in zip(ours, truth, strict=True)])
     error = np.std(errors, axis=0, ddof=1) / np.sqrt(12)
     assert (np.abs(np.mean(errors, axis=0)) < 3 * error).all()
     # All but the last, which no overfitting moves.
     assert (np.abs(np.mean(apparent, axis=0)) > 3 * error)[:4].all()
-    assert np.mean(held) > 0.85
 
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_in_many_samples():
     rng, held = np.random.default_rng(5), []
-    X_new, y_new = _rows(rng, n=20_000)
-    for world in range(150):
+    X_new, y_new = _rows(rng, n=100_000)
+    for world in range(80):
         X, y = _rows(rng, n=200)
         found = cb.validate(MODEL, X, y, n_resamples=40, n_outer=30, n_inner=3, random_state=world)
         truth = measure(MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new)))
         held.append([found[key].low <= true <= found[key].high for key, true in zip(KEYS, truth, strict=True)])
-    assert (np.mean(held, axis=0) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 150) - 0.01).all()
+    assert (np.mean(held, axis=0) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 80)).all()
 
 
 def test_weights_are_repetitions():
@@ -237,5 +234,5 @@ def test_a_class_that_resamples_miss_is_refused():
 
 
 def test_rows_must_be_as_many_as_labels():
-    with pytest.raises(ValueError, match="inconsistent numbers"):
+    with pytest.raises(InputError, match="one label for each of the 3 rows of X"):
         cb.validate(Constant(), np.zeros((3, 1)), [0, 1])

@@ -18,7 +18,7 @@ from calibrant.errors import InputError, warn
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
 
-__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "one_or_several", "with_weight"]
+__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "one_or_several", "takes_in_fit", "with_weight"]
 
 
 def is_fitted(model: Any) -> bool:
@@ -40,6 +40,11 @@ def kind_of_output(model: Any, wanted: str) -> str:
     if not has[kind]:
         raise InputError(f"model must have predict_proba or decision_function; got {type(model).__name__}, which has neither.")
     return kind
+
+
+def takes_in_fit(model: Any, name: str) -> bool:
+    """Whether the model's ``fit`` has an argument of this name."""
+    return bool(has_fit_parameter(model, name))
 
 
 def with_weight(model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike | None) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
 from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.random_effects import between_variance, pooled_mean, rubin
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval, require_level
@@ -21,7 +21,7 @@ Scale = Literal["identity", "log", "logit"]
 SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "identity": (np.asarray, np.asarray),
     "log": (np.log, np.exp),
-    "logit": (special.logit, special.expit),
+    "logit": (lambda share: np.log(share) - np.log1p(-share), sigmoid),
 }
 #: Fewest sites whose spread says anything of a new one.
 FEWEST_SITES = 3
@@ -154,7 +154,8 @@ def pool(
     require_option("scale", scale, tuple(SCALES))
     require_option("method", method, ("reml", "paule-mandel"))
     fewest = FEWEST_SITES if over == "sites" else 2
-    if isinstance(intervals, Interval) or len(intervals) < fewest or not all(isinstance(one, Interval) for one in intervals):
+    given: Any = intervals
+    if isinstance(given, Interval) or len(given) < fewest or not all(isinstance(one, Interval) for one in given):
         raise InputError(f"intervals must be a list of at least {fewest} intervals for over={over!r}; pass what metric.interval returns.")
     estimate, variance = _on_scale(intervals, scale)
     back, count = SCALES[scale][1], len(estimate)
@@ -178,9 +179,9 @@ def _on_scale(intervals: Sequence[Interval], scale: Scale) -> tuple[np.ndarray, 
     """(estimates, variances) on the scale; variances from the widths of the intervals."""
     with np.errstate(all="ignore"):
         table = SCALES[scale][0](np.array([(one.value, one.low, one.high) for one in intervals], dtype=np.float64))
-    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1) | (table[:, 2] <= table[:, 1]))
+    wrong: np.ndarray = np.flatnonzero(~np.isfinite(table).all(axis=1) | (table[:, 2] <= table[:, 1]))
     if len(wrong):
-        one = intervals[wrong[0]]
+        one = intervals[int(wrong[0])]
         rule = f'intervals must have finite limits of some width on the scale "{scale}"'
         raise InputError(f"{rule}; number {wrong[0]} is {one}; leave it out, or change scale.")
     z = np.array([normal_quantile(one.level) for one in intervals])

@@ -1,11 +1,11 @@
 """The distribution of predicted risks that a study is expected to meet, in any of the forms in which it may be known."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from calibrant import arrays
 from calibrant._kernels.logistic import sigmoid
@@ -71,7 +71,7 @@ def expected_risks(
         values = arrays.scores(risks, "risks", "unit")
         if not ((values > 0.0) & (values < 1.0)).all():
             raise InputError("risks must lie strictly between 0 and 1, since their log-odds are used; drop or clip those that are 0 or 1.")
-        odds, share = special.logit(values), np.full(len(values), 1.0 / len(values))
+        odds, share = np.log(values) - np.log1p(-values), np.full(len(values), 1.0 / len(values))
     elif normal is not None:
         mean, deviation = _two("normal", normal, "(mean, standard deviation) of the log-odds")
         odds, share = normal_law(mean, require_positive("the standard deviation in normal", deviation))
@@ -100,6 +100,6 @@ def require_positive(name: str, value: float) -> float:
 
 
 def _two(name: str, values: Sequence[float], meaning: str):
-    if len(values) != 2 or not np.isfinite(np.asarray(values, dtype=np.float64)).all():
+    if len(values) != 2 or not all(map(math.isfinite, values)):
         raise InputError(f"{name} must be two finite numbers, {meaning}; got {values!r}.")
     return float(values[0]), float(values[1])

@@ -127,7 +127,7 @@ def validation_size(
     rounded = rounding == "pmvalsampsize"
     law = expected_risks(prevalence, auroc, risks, normal, beta, (intercept, slope))
     z, events, area = PACKAGE_Z if rounded else normal_quantile(level), law.prevalence, law.auroc if auroc is None else auroc
-    criteria = []
+    criteria: list[tuple[str, float, float, float, float]] = []
     if oe_width is not None:
         error = ratio_standard_error(require_positive("oe", oe), require_positive("oe_width", oe_width), z)
         error = _stepped(error) if rounded else error

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from calibrant._kernels.bootstrap import resample_weights
+from calibrant._support.estimators import clone
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.model_outputs import model_output, with_weight
+from calibrant.folds.model_outputs import model_output, takes_in_fit, with_weight
 from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.label.confidence_auroc import event_auroc
@@ -90,7 +89,7 @@ class Rows:
 
     def fit(self, model: Any) -> Any:
         """A clone of the model fitted to these rows; copies of a row are kept in one fold where its ``fit`` takes groups."""
-        params = {} if self.copy_of is None or not has_fit_parameter(model, "groups") else {"groups": self.copy_of}
+        params: dict[str, Any] = {} if self.copy_of is None or not takes_in_fit(model, "groups") else {"groups": self.copy_of}
         params = with_weight(model, params, self.weight) if self.weighted else params
         return clone(model).fit(self.X, self.classes[self.event.astype(np.intp)], **params)
 
@@ -131,7 +130,7 @@ def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.nd
 
 def resample_measures(rows: Rows, model: Any, count: int, rng: np.random.Generator) -> list[Measures]:
     """The measures of the model on each of ``count`` resamples."""
-    found = []
+    found: list[Measures] = []
     for _ in range(count):
         times = rows.drawn(rng)
         risk = rows.risks(rows.resampled(times).fit(model))

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
-from sklearn.utils import check_consistent_length, column_or_1d
 
 from calibrant import arrays
 from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.logistic import sigmoid
 from calibrant._support.options import require_count
 from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError
 from calibrant.groups import read_groups
+from calibrant.labels import label_array
 from calibrant.predictions import read
-from calibrant.rows import take_rows
+from calibrant.rows import n_rows, take_rows
 from calibrant.validation.resampled import MEASURED, Measures, Rows, measure, resample_measures, uninformed
 from calibrant.validation.result import ValidatedMetric, Validation
 
@@ -122,7 +122,7 @@ def validate(
     rows, rng = _rows(model, X, y, sample_weight, cluster), np.random.default_rng(random_state)
     whole = _fitted(rows, model, rows)
     found = resample_measures(rows, model, n_resamples, rng)
-    outer = []
+    outer: list[_Outer] = []
     for _ in range(n_outer):
         sample = rows.resampled(rows.drawn(rng))
         outer.append(_Outer(_fitted(sample, model, rows), resample_measures(sample, model, n_inner, rng)))
@@ -160,18 +160,20 @@ class _Outer:
 def _rows(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None) -> Rows:
     if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
         raise InputError(f"model must have fit and predict_proba; got {type(model).__name__}; wrap it in CalibratedClassifier.")
-    labels = column_or_1d(y)
-    check_consistent_length(X, labels)
+    labels = label_array(y, "y")
+    if labels.ndim != 1 or n_rows(X) != len(labels):
+        raise InputError(f"y must have one label for each of the {n_rows(X)} rows of X; got shape {labels.shape}; pass both for all rows.")
     weight, kept = arrays.weights(sample_weight, len(labels))
     units = None if cluster is None else read_groups(cluster, read(np.full(len(labels), 0.5)), "cluster").index
     if kept is not None:
-        X, labels, units = take_rows(X, np.flatnonzero(kept)), labels[kept], None if units is None else units[kept]
+        labels, units = labels[kept], None if units is None else units[kept]
+    held = X if kept is None else take_rows(X, np.flatnonzero(kept))
     classes, event = np.unique(labels, return_inverse=True)
     if len(classes) != 2:
         raise InputError(f"y must hold two classes; got {len(classes)}: {classes.tolist()[:5]}; validate one class against the others.")
     units = None if units is None else np.unique(units, return_inverse=True)[1]
     weights = np.ones(len(labels)) if weight is None else weight
-    return Rows(X, event.astype(np.float64), weights, units, units, classes, weight is not None)
+    return Rows(held, event.astype(np.float64), weights, units, units, classes, weight is not None)
 
 
 def _fitted(rows: Rows, model: Any, population: Rows) -> _Fitted:
@@ -229,8 +231,8 @@ def _limits(key: str, value: float, deviation: float, freedom: float, level: flo
         return math.nan, math.nan
     half = normal_quantile(level, freedom) * deviation
     if key == "event_auroc" and 0.0 < value < 1.0:
-        centre, half = float(special.logit(value)), half / (value * (1.0 - value))
-        return float(special.expit(centre - half)), float(special.expit(centre + half))
+        centre, half = math.log(value) - math.log1p(-value), half / (value * (1.0 - value))
+        return float(sigmoid(centre - half)), float(sigmoid(centre + half))
     if key in ("log_loss", "event_brier_score") and value > 0.0:
         return value * math.exp(-half / value), value * math.exp(half / value)
     return value - half, value + half
