@@ -7,7 +7,7 @@ from scipy import special
 from calibrant._kernels.logistic_recalibration import slope_and_intercept
 from calibrant._kernels.planning import class_laws, normal_law, true_rates
 from calibrant.errors import InputError
-from calibrant.metrics import event_auroc
+from calibrant.metrics import calibration_slope, event_auroc, observed_expected_ratio
 from calibrant.plan import validation_size
 
 #: The first example in the manuals of pmvalsampsize for R, Stata and Python: mechanical heart valve failure.
@@ -144,6 +144,20 @@ def test_simulated_aurocs_have_the_standard_error_that_was_planned():
         < size.driver.standard_error - deviation
         < 0.1 * size.driver.standard_error + 3 * error
     )
+
+
+def test_who_collects_as_many_rows_gets_intervals_as_narrow_as_planned():
+    """Journey: the plan's rows are collected in the world it was made for, and calibrant's own intervals are looked at."""
+    rng, widths = np.random.default_rng(7), {"O/E": 0.3, "calibration slope": 0.4, "AUROC": 0.08}
+    size = validation_size(normal=(-1.5, 1.2), oe_width=0.3, slope_width=0.4, auroc_width=0.08)
+    metrics = {"O/E": observed_expected_ratio, "calibration slope": calibration_slope, "AUROC": event_auroc}
+    for one in size.criteria:
+        found = []
+        for _ in range(15):
+            risk = special.expit(rng.normal(-1.5, 1.2, one.rows))
+            interval = metrics[one.name].interval((rng.random(one.rows) < risk).astype(int), risk)
+            found.append(interval.high - interval.low)
+        assert np.mean(found) == pytest.approx(widths[one.name], rel=0.07), one.name
 
 
 @pytest.mark.slow

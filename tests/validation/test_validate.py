@@ -7,6 +7,7 @@ import pytest
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -209,6 +210,7 @@ BAD = {
     "one class": ({"y": np.zeros(20)}, "y must hold two classes; got 1"),
     "three classes": ({"y": np.arange(20) % 3}, "y must hold two classes; got 3"),
     "no probabilities": ({"model": object()}, "model must have fit and predict_proba; got object"),
+    "frozen": ({"model": FrozenEstimator(Constant().fit(np.zeros((2, 1)), [0, 1]))}, "frozen; pass the model inside it"),
     "resamples": ({"n_resamples": 1}, "n_resamples must be a whole number of at least 2"),
     "outer": ({"n_outer": -1}, "n_outer must be"),
     "inner": ({"n_inner": 1}, "n_inner must be"),

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from calibrant import arrays
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.logistic import sigmoid
+from calibrant._support.estimators import clone
 from calibrant._support.options import require_count
 from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import read_groups
 from calibrant.labels import label_array
 from calibrant.predictions import read
@@ -94,7 +96,8 @@ def validate(
 
     Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of ``CalibratedClassifier`` does; a grid search
     sees copies on both sides of its splits, and may choose too flexible a model. A resample on which a metric is not defined is left out
-    of its means. Efron and Tibshirani average the losses of unseen rows row by row; here each resample's mean counts once.
+    of its means. Calibration in the large has no value without information, so .632 stands for its .632+. Efron and Tibshirani average
+    the losses of unseen rows row by row; here each resample's mean counts once.
 
     References
     ----------
@@ -160,6 +163,10 @@ class _Outer:
 def _rows(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None) -> Rows:
     if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
         raise InputError(f"model must have fit and predict_proba; got {type(model).__name__}; wrap it in CalibratedClassifier.")
+    if is_fitted(clone(model)):
+        raise InputError(
+            f"model must be one that can be fitted anew; got {type(model).__name__}, which is frozen; pass the model inside it."
+        )
     labels = label_array(y, "y")
     if labels.ndim != 1 or n_rows(X) != len(labels):
         raise InputError(f"y must have one label for each of the {n_rows(X)} rows of X; got shape {labels.shape}; pass both for all rows.")
