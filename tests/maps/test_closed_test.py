@@ -62,7 +62,9 @@ def test_a_bend_asks_for_the_flexible_curve():
     assert len(m.coefficients_) == 4
     odds = special.logit(score)
     assert np.mean(np.abs(m.predict(score) - special.expit(0.2 + odds - 0.25 * odds**2))) < 0.02
-    assert m.expression() is not None
+    calibrator = cb.OneVsRest(cb.ClosedTest()).fit(score, hit)
+    assert "nan" not in cb.export.to_json(calibrator).lower()
+    assert "inf" not in cb.export.to_c(calibrator).lower().replace("info", "")
 
 
 def test_who_updates_by_it_leaves_calibrated_models_alone_and_repairs_others():

@@ -15,6 +15,8 @@ from calibrant.errors import InputError
 __all__ = ["ClosedTest"]
 
 KNOTS = 4
+#: Log-odds within the limits are never this far apart.
+FARTHEST = 100.0
 #: The updates by their number of parameters, the flexible one last.
 UPDATES = ("nothing", "intercept", "intercept and slope", "flexible")
 
@@ -81,6 +83,11 @@ class ClosedTest(Map):
         """A flexible curve may turn."""
         return MapTags(domain="unit", monotone=False, smooth=True, label="closed test")
 
+    @classmethod
+    def _examples(cls):
+        # At a high level the flexible curve is all but always chosen.
+        return [cls(), cls(alpha=0.999)]
+
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         if not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
@@ -134,7 +141,7 @@ class ClosedTest(Map):
             width = self.knots_[-1] - self.knots_[0]
             cubes = cube_weights(self.knots_, np.eye(len(self.knots_) - 2) / width**2) @ self.coefficients_[2:]
             for knot, weight in zip(self.knots_, cubes, strict=True):
-                above = (odds - float(knot)).clip(0.0, float("inf"))
+                above = (odds - float(knot)).clip(0.0, FARTHEST)
                 out = out + above * above * above * float(weight)
         return out.sigmoid()
 
