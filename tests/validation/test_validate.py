@@ -83,11 +83,13 @@ def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on
     """One neighbour on noise: apparent 0, unseen and without information about 1/2, so that R is about 1 and w about 1."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 4)), np.arange(150) % 2
-    found = cb.validate(KNeighborsClassifier(1), X, y, n_resamples=30, n_outer=0)["event_brier_score"]
+    whole = cb.validate(KNeighborsClassifier(1), X, y, n_resamples=30, n_outer=0)
+    found = whole["event_brier_score"]
     assert found.apparent == 0.0
     assert found.corrected_632 == pytest.approx(0.5, abs=0.08)
     # Harrell's optimism is too small here: 63 % of the rows of the test are those that it learned.
     assert found.corrected < 0.3
+    assert repr(whole).endswith("so that the resamples show too little optimism; read .632+.")
 
 
 def test_the_weight_of_the_632_plus_by_hand():
@@ -199,6 +201,7 @@ def test_it_prints_a_table_and_is_a_frame_and_a_dictionary():
     assert lines[0] == f"60 rows, {y.sum()} events, 4 resamples"
     assert lines[1].split()[:4] == ["metric", "apparent", "optimism", "corrected"]
     assert len(lines) == 7
+    assert found.caution is None
     assert found.frame()["key"].tolist() == list(KEYS)
     told = found.to_dict()
     assert told["metrics"]["event_auroc"]["corrected"] == found["event_auroc"].corrected

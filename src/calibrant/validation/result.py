@@ -9,6 +9,9 @@ from calibrant.contracts.columns import plain
 
 __all__ = ["ValidatedMetric", "Validation"]
 
+#: AUROCs corrected in two ways that lie further apart than this say that resamples show too little of the optimism.
+APART = 0.05
+
 
 @dataclass(frozen=True)
 class ValidatedMetric:
@@ -81,9 +84,20 @@ class Validation:
         """The metric of this key, such as "log_loss"."""
         return {one.key: one for one in self.metrics}[key]
 
+    @property
+    def caution(self) -> str | None:
+        """Which column to read where the two corrections do not agree; None where they do."""
+        one = self["event_auroc"]
+        if not one.corrected - one.corrected_632 > APART:
+            return None
+        return (
+            f"The corrected AUROC ({one.corrected:.3f}) is far above .632+ ({one.corrected_632:.3f}): the model learns its rows by heart, "
+            "so that the resamples show too little optimism; read .632+."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain values, ready for JSON; ``metrics`` is by key."""
-        known = {name: getattr(self, name) for name in ("n", "events", "n_resamples", "level")}
+        known = {name: getattr(self, name) for name in ("n", "events", "n_resamples", "level", "caution")}
         return plain({**known, "metrics": {one.key: vars(one) for one in self.metrics}})
 
     def frame(self) -> Any:
@@ -100,7 +114,7 @@ class Validation:
             for one in self.metrics
         ]  # fmt: skip
         said = f"{self.n:,.0f} rows, {self.events:,.0f} events, {self.n_resamples:,} resamples"
-        return "\n".join([said, *text_table(head, rows)])
+        return "\n".join([said, *text_table(head, rows), *([self.caution] if self.caution else [])])
 
 
 def _said(*values: float) -> list[str]:

@@ -87,7 +87,7 @@ def validate(
     Use it where all rows are needed to build the model and none can be put aside: it uses them better than one split does. It answers for
     new rows of the same population alone; another site or a later year asks for an external validation. Prefer .632+ where the model can
     fit its rows perfectly (forests, boosting, nearest neighbours): there the optimism of the resamples, whose rows come back in the test
-    on all rows, is too small. The corrected slope is the factor by which the log-odds should be shrunk.
+    on all rows, is too small; the result says so. The corrected slope is the factor by which the log-odds should be shrunk.
 
     The intervals are for the metric of this very model on new rows, by a two-stage bootstrap: everything is repeated on each of
     ``n_outer`` resamples, whose models are compared with their values on all rows, the population that they were drawn from. The
