@@ -37,7 +37,7 @@ def test_the_packages_example_of_beta_distributed_risks():
 
 
 def test_the_standard_errors_of_the_paper():
-    """Riley et al. (2021), section 3.1.1: 3460 rows for SE 0.051 at 10 % events, 384 at 50 %; 294 for SE 0.175."""
+    """The cases of Riley et al. (2021), section 3.1.1, where (1 - p) / (p SE^2) is 3460.2, 384.5 and 293.9; rows are rounded up."""
     for prevalence, error, rows in ((0.1, 0.051, 3461), (0.5, 0.051, 385), (0.1, 0.175, 294)):
         width = 2.0 * np.sinh(1.96 * error)
         found = validation_size(
@@ -47,7 +47,7 @@ def test_the_standard_errors_of_the_paper():
 
 
 def test_net_benefit_of_the_paper():
-    """Section 3.4.1: sensitivity 0.6, specificity 0.88 at a threshold of 0.8 and 72 % events need 545.5 rows for SE 0.051."""
+    """The case of section 3.4.1: sensitivity 0.6, specificity 0.88 at a threshold of 0.8 and 72 % events, 545.5 rows for SE 0.051."""
     given = {"prevalence": 0.72, "auroc": 0.8, "threshold": 0.8, "sensitivity": 0.6, "specificity": 0.88}
     only = {"oe_width": None, "slope_width": None, "auroc_width": None}
     assert _rows(validation_size(**given, **only, rounding="pmvalsampsize")) == {"standardised net benefit": 546}

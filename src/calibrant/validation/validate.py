@@ -92,8 +92,8 @@ def validate(
     The intervals are for the metric of this very model on new rows, by a two-stage bootstrap: everything is repeated on each of
     ``n_outer`` resamples, whose models are compared with their values on all rows, the population that they were drawn from. The
     variance of these errors, less the part that comes from the few inner resamples, is that of the estimate. Log loss and Brier score
-    have their intervals on the log scale, the AUROC on that of the log-odds. On samples of 150 to 200 rows they held the truth in about 90
-    to 95 % of simulations (``python -m benchmarks.planning``), those of .632+ a little less often.
+    have their intervals on the log scale, the AUROC on that of the log-odds. On samples of 150 to 200 rows 95 %
+    intervals held the truth in 85 to 99 % of simulations, by metric (``python -m benchmarks.planning``); .632+ a little less often.
 
     Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of ``CalibratedClassifier`` does; a grid search
     sees copies on both sides of its splits, and may choose too flexible a model. A resample on which a metric is not defined is left out
