@@ -128,18 +128,25 @@ def _doors(
     def in_columns() -> np.ndarray:
         return fitted.predict_proba(np.asfortranarray(new.said), **groups)
 
+    given, wanted = said, expected
+    if getattr(fitted, "risk_column_", None) is not None:
+        # One number in, one number out, as the log has it.
+        given, wanted = said[:, 1:], expected[:, 1:]
     plain: dict[str, Callable[[], np.ndarray]] = {
         "the command's apply": lambda: _applied(here),
         "one row at a time": lambda: np.vstack([row(j) for j in range(len(said))]),
         "columns in memory order": in_columns,
         "compile": lambda: fitted.compile()(said),
-        "JSON": lambda: _by_json(here, said),
-        "C": lambda: _by_c(here, said, expected.shape[1]),
-        "JavaScript": lambda: _by_node(here, said),
+    }
+    exported: dict[str, Callable[[], np.ndarray]] = {
+        "JSON": lambda: _by_json(here, given),
+        "C": lambda: _by_c(here, given, wanted.shape[1]),
+        "JavaScript": lambda: _by_node(here, given),
         "SQL": lambda: _by_sql(here),
     }
     doors = {name: lambda door=door: (door(), expected) for name, door in plain.items()}
-    return doors | {"ONNX": lambda: _by_onnx(here, said, fitted)}
+    doors |= {name: lambda door=door: (door(), wanted) for name, door in exported.items()}
+    return doors | {"ONNX": lambda: _by_onnx(here, given, wanted, said, fitted)}
 
 
 def _applied(here: Path) -> np.ndarray:
@@ -202,15 +209,22 @@ def _by_sql(here: Path) -> np.ndarray:
     return np.column_stack([np.asarray(found[name], float)[order] for name in names])
 
 
-def _by_onnx(here: Path, said: np.ndarray, fitted: Any) -> tuple[np.ndarray, np.ndarray]:
+def _by_onnx(
+    here: Path,
+    given: np.ndarray,
+    wanted: np.ndarray,
+    said: np.ndarray,
+    fitted: Any,
+) -> tuple[np.ndarray, np.ndarray]:
     """The graph's answers, and those of ``compile`` for inputs of the graph's own precision."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(os.fspath(_exported(here, "exported.onnx")))
     taken = session.get_inputs()[0]
-    given = said.astype(np.float32 if taken.type == "tensor(float)" else np.float64)
-    wanted = fitted.compile()(given.astype(np.float64))
-    return np.asarray(session.run(None, {taken.name: given})[0]), wanted
+    kind = np.float32 if taken.type == "tensor(float)" else np.float64
+    rounded = fitted.compile()(said.astype(kind).astype(np.float64))
+    found = np.asarray(session.run(None, {taken.name: given.astype(kind)})[0])
+    return found, rounded[:, -wanted.shape[1] :]
 
 
 def _evaluated(rows: Rows) -> Iterator[Outcome]:

@@ -14,9 +14,21 @@ from calibrant.labels import array_of, is_missing, label_array, label_key
 from calibrant.levels import levels_of
 
 __all__ = [
-    "Groups", "NamedColumns", "WeightKind", "clustered", "coded", "crossed", "distinct", "group_columns", "groups_given", "label_columns",
-    "n_clusters", "read_clusters", "read_groups",
-]  # fmt: skip
+    "Groups",
+    "NamedColumns",
+    "WeightKind",
+    "clustered",
+    "coded",
+    "crossed",
+    "distinct",
+    "group_columns",
+    "groups_given",
+    "in_clusters",
+    "label_columns",
+    "n_clusters",
+    "read_clusters",
+    "read_groups",
+]
 
 #: What a weight is: so many rows, or one row that stands for others.
 WeightKind = Literal["frequency", "sampling"]
@@ -165,8 +177,7 @@ def n_clusters(record: Any) -> int | None:
 def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) -> Any:
     """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None.
 
-    They are numbered by what they hold, so that resamples of them do not depend on their names. Rows with weights of sampling are
-    clusters of unequal size, each of one row. Where no kind is asked for nothing is said of weights.
+    Rows with weights of sampling are clusters of unequal size, each of one row. Where no kind is asked for nothing is said of weights.
     """
     if weight_kind is not None and weight_kind not in WEIGHT_KINDS:
         raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
@@ -177,12 +188,19 @@ def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) 
     elif (
         record.weight is not None
         and weight_kind == "frequency"
+        # Weights that make one row are refused with an error of their own.
+        and record.weight.sum() > 1.0
         and np.any(np.abs(record.weight - np.rint(record.weight)) > NOT_WHOLE * record.weight)
     ):
         warn(NO_REPETITIONS, CalibrationWarning)
     if cluster is None:
         return record
-    return replace(record, cluster=numbered_by_content(read_clusters(cluster, record), record.mark, record.weights))
+    return in_clusters(record, read_clusters(cluster, record))
+
+
+def in_clusters(record: Any, index: np.ndarray) -> Any:
+    """The record in clusters 0..G-1, (n,), numbered anew by what they hold, so that what is drawn does not depend on their names."""
+    return replace(record, cluster=numbered_by_content(index, record.mark, record.weights))
 
 
 def label_columns(groups: Any, record: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:

@@ -130,6 +130,21 @@ def test_draws_of_both_nulls_have_their_variance():
             assert of.size in (len(sample), 2 * len(sample))
 
 
+def test_risks_that_are_too_sure_are_measured_by_the_errors_seen():
+    """Said .02 and .98 where .3 and .7 are so: the mean is right, the errors vary ten times as much as said."""
+    said = np.repeat([0.02, 0.98], 200)
+    came = np.concatenate([np.arange(200) < 60, np.arange(200) < 140]).astype(float)
+    bold = of_outcomes(said, came, np.ones(400), np.arange(400))
+    place = np.repeat([0, 1], 200)[bold.rows][:, None]
+    of = Strong(bold, everyone(400), place, 2)
+    np.testing.assert_allclose(of.deviation**2, of.centred_variance, rtol=1e-6)
+    assert of.deviation[0, 0] ** 2 > 10.0 * of.variance[0, 0]
+    # An error of all risks is none of their sureness: of one risk it is measured as the null has it.
+    off = of_outcomes(np.full(400, 0.2), (np.arange(400) < 160).astype(float), np.ones(400), np.arange(400))
+    of = Strong(off, everyone(400), np.zeros((400, 1), dtype=int), 1)
+    np.testing.assert_allclose(of.deviation**2, of.variance)
+
+
 def test_statistics_by_hand():
     """Two groups of two parts: sums of 3 and -1 in two deviations; running 3, 2 from 0: a range of 3."""
     sums = np.array([[3.0], [-1.0], [-4.0], [6.0]])
@@ -147,9 +162,8 @@ def test_all_groups_are_tested_with_one_set_of_draws():
     for null in ("strong", "weak"):
         found = kernel.tested_groups(sample, groups, null, 300, 0)
         of = {"strong": Strong, "weak": Weak}[null](sample, groups, np.zeros((len(sample), 1), dtype=int), 1)
-        seen = np.maximum(of.variance, of.centred_variance) if null == "strong" else of.variance
-        np.testing.assert_allclose(found.statistic, np.abs(of.totals.came - of.totals.said) / np.sqrt(seen))
-        np.testing.assert_allclose(found.spread, np.sqrt(seen if null == "strong" else of.centred_variance))
+        np.testing.assert_allclose(found.statistic, np.abs(of.totals.came - of.totals.said) / of.deviation)
+        np.testing.assert_allclose(found.spread, of.deviation if null == "strong" else np.sqrt(of.centred_variance))
         assert len(found.maxima) == 300
         np.testing.assert_array_equal(np.isnan(found.p_value), ~found.tested)
         largest = np.nanargmax(np.where(found.tested, found.statistic, np.nan))
@@ -371,7 +385,7 @@ def test_the_largest_range_is_that_of_all_questions():
         running = np.cumsum((came - said)[np.argsort(said[:, q], kind="stable"), q])
         ends = np.flatnonzero(np.append(np.diff(np.sort(said[:, q])) != 0.0, True))
         sums = running[ends]
-        deviations[q] = np.sqrt(max((said[:, q] * (1.0 - said[:, q])).sum(), 60.0 * (came - said)[:, q].var(ddof=1)))
+        deviations[q] = np.sqrt((said[:, q] * (1.0 - said[:, q])).sum())
         ranges.append((max(sums.max(), 0.0) - min(sums.min(), 0.0)) / deviations[q])
     assert found.range_[0] == pytest.approx(max(ranges))
     assert max(ranges) > 1.5 * min(ranges)
@@ -407,4 +421,4 @@ def test_where_nothing_can_be_tested_nothing_is_said():
     found = kernel.tested_groups(sample, everyone(len(sample)), "strong", 20, 0)
     assert (found.tested.tolist(), np.isnan(found.p_value).all(), len(found.maxima)) == ([[False]], True, 0)
     assert (found.range_[0], len(found.range_[1])) == (0.0, 0)
-    np.testing.assert_allclose(found.spread, np.sqrt(4.0 * 0.25 * 4.0 / 3.0))
+    np.testing.assert_allclose(found.spread, np.sqrt(4.0 * 0.25))

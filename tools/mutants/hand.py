@@ -84,8 +84,8 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
     "_kernels/certified_threshold.py": (
         ("risk, delta, test) > delta)\n        if len(failed)", "risk, delta, test) >= delta)\n        if len(failed)",
          (CERTIFIED, "fixed_sequence_by_fractions")),
-        ("place = int(places[failed[0]]) - 1", "place = int(places[failed[0]])", (CERTIFIED, "fixed_sequence_by_fractions")),
-        ("place = int(places[failed[0]]) - 1", "place = int(places[failed[-1]]) - 1", (CERTIFIED, "fixed_sequence_by_fractions")),
+        ("return int(places[failed[0]]) - 1", "return int(places[failed[0]])", (CERTIFIED, "fixed_sequence_by_fractions")),
+        ("return int(places[failed[0]]) - 1", "return int(places[failed[-1]]) - 1", (CERTIFIED, "fixed_sequence_by_fractions")),
         ("each = delta / SHARED", "each = delta", (CERTIFIED, "shares_the_failure_among_eight")),
         ("risk, each, test) <= each)\n", "risk, each, test) < each)\n", (CERTIFIED, "shares_the_failure_among_eight")),
         ("each = delta / steps", "each = delta", (CERTIFIED, "guaranteed_risk_by_fractions")),

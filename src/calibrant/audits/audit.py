@@ -31,28 +31,12 @@ DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 def audit(
-    y_true: Any,
-    P: Any = None,
-    groups: Any = None,
-    *,
-    std: ArrayLike | None = None,
-    X: Any = None,
-    target: Any = None,
-    level: float = 0.95,
-    null: Literal["strong", "weak"] | None = None,
-    found: Literal["tree", "boosting"] | None = None,
-    depth: int = 2,
-    n_bins: int = 5,
-    tolerance: float = 0.05,
-    control: Literal["any", "share"] = "any",
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: WeightKind = "frequency",
-    classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
-    n_draws: int = 1000,
-    random_state: int = 0,
-) -> Audit:
+    y_true: Any, P: Any = None, groups: Any = None, *, std: ArrayLike | None = None, X: Any = None, target: Any = None,
+    level: float = 0.95, null: Literal["strong", "weak"] | None = None, found: Literal["tree", "boosting"] | None = None, depth: int = 2,
+    n_bins: int = 5, tolerance: float = 0.05, control: Literal["any", "share"] = "any", cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, weight_kind: WeightKind = "frequency", classes: ArrayLike | None = None,
+    inputs: Inputs = "probability", n_draws: int = 1000, random_state: int = 0,
+) -> Audit:  # fmt: skip
     r"""Test whether a model is calibrated in every group, those given and those found, with their number taken into account.
 
     .. math:: T_g = \frac{|\sum_{i \in g} (y_i - p_i)|}{\sqrt{V_g}}, \qquad

@@ -6,7 +6,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant.audits.sample import Sample, ScoreSample
 from calibrant.audits.totals import Totals
 
-__all__ = ["gap_limits"]
+__all__ = ["gap_limits", "matched_variance"]
 
 #: The farthest shift of the log-odds, and the halvings of it.
 FARTHEST, HALVINGS = 40.0, 50
@@ -24,9 +24,7 @@ def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: np.
         gap = (totals.said - totals.came) / n
         reach = critical * spread / n
         return gap - reach, gap + reach
-    said = np.where(totals.parts_n > 0.0, totals.parts_said / np.where(totals.parts_n > 0.0, totals.parts_n, 1.0), 0.5)
-    inner = np.clip(said, 1e-12, 1.0 - 1e-12)
-    odds = np.log(inner) - np.log1p(-inner)
+    odds, inner = _odds(totals)
     own = (totals.parts_n * inner * (1.0 - inner)).sum(axis=-1)
     # The errors may vary more than independent rows would (clusters), or less (parts of one mean are of several probabilities).
     factor = np.where((own > 0.0) & (spread > 0.0), spread / np.sqrt(np.where(own > 0.0, own, 1.0)), 1.0)
@@ -44,3 +42,24 @@ def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: np.
 
     mean = totals.said / n
     return mean - end(-1.0), mean - end(1.0)
+
+
+def matched_variance(sample: Sample, totals: Totals) -> np.ndarray:
+    """(G, q) variance of the sum of errors of risks that are shifted in the log-odds until their sum is what came; of scores the null's."""
+    if isinstance(sample, ScoreSample):
+        return totals.variance
+    odds, _ = _odds(totals)
+    low, high = np.full(totals.n.shape, -FARTHEST), np.full(totals.n.shape, FARTHEST)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        above = (totals.parts_n * sigmoid(odds + middle[..., None])).sum(axis=-1) > totals.came
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    p = sigmoid(odds + (0.5 * (low + high))[..., None])
+    return (totals.parts_n * p * (1.0 - p)).sum(axis=-1)
+
+
+def _odds(totals: Totals) -> tuple[np.ndarray, np.ndarray]:
+    """(log-odds of the mean risk of each part, that mean inside 0 and 1)."""
+    said = np.where(totals.parts_n > 0.0, totals.parts_said / np.where(totals.parts_n > 0.0, totals.parts_n, 1.0), 0.5)
+    inner = np.clip(said, 1e-12, 1.0 - 1e-12)
+    return np.log(inner) - np.log1p(-inner), inner

@@ -13,6 +13,7 @@ from calibrant._kernels.memberships import membership, row_sums, scaled_columns,
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.step_down import step_down
 from calibrant.audits.levels import Family
+from calibrant.audits.limits import matched_variance
 from calibrant.audits.sample import Sample, ScoreSample
 from calibrant.audits.totals import Totals, parted
 
@@ -22,6 +23,8 @@ __all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
 LEAST_VARIANCE = 5.0
 #: And as many without one (of other questions rows, or clusters), for the weak null, which rests on a normal limit.
 LEAST_EVENTS = 30.0
+#: Standard errors, of about one over the root of the rows, by which errors must vary more than the null says.
+CHANCE = 2.0
 #: Parts of equal weight that what was said is cut into, for calibration errors within groups.
 SCORE_PARTS = 16
 #: Numbers drawn at once.
@@ -103,8 +106,13 @@ class Strong(_Null):
 
     @cached_property
     def deviation(self) -> np.ndarray:
-        """(G, q) what sums are measured by: the null's, or the one seen, where what was said of single rows is too sure."""
-        return np.sqrt(np.maximum(self.variance, self.centred_variance))
+        """(G, q) what sums are measured by: the null's, or more where errors about a group's own mean vary more than risks right on
+        average would, as where what was said of single rows is too sure."""
+        least = np.maximum(self.variance, matched_variance(self.sample, self.totals))
+        more = np.divide(self.centred_variance, least, out=np.ones_like(least), where=least > 0.0)
+        # What so few rows show beyond 1 by chance counts for nothing.
+        sure = more > 1.0 + CHANCE / np.sqrt(np.maximum(self.totals.n, 1.0))
+        return np.sqrt(self.variance * np.where(sure, more, 1.0))
 
     @property
     def spread(self) -> np.ndarray:

@@ -250,8 +250,8 @@ def compare(
     >>> from calibrant.metrics import log_loss
     >>> y, p = [0, 1] * 50, [0.1, 0.8, 0.3, 0.9] * 25
     >>> compare(y, {"model": p, "rate": [0.5] * 100}, metrics=[log_loss])
-    metric    difference    value   95 % interval     p        meaning
-    log_loss  rate - model  0.4955  [0.4748, 0.5162]  5.3e-70  worse
+    metric    difference    value   95 % interval    p        meaning
+    log_loss  rate - model  0.4955  [0.415, 0.5164]  2.6e-10  worse
     100 rows; correction for the number of pairs: holm
     """
     if not (isinstance(cast(object, P), Mapping) and len(P) > 1):

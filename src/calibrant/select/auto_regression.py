@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.splits import folds_of
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.groups import read_groups
+from calibrant.groups import in_clusters, read_groups
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.select.affordable import names_of
 from calibrant.select.evidence import LEAST_ROWS
@@ -145,7 +144,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         """
         record = self._read_to_fit(forecast, y, more, std, sample_weight)
         if cluster is not None:
-            record = replace(record, cluster=read_groups(cluster, record, "cluster").index)
+            record = in_clusters(record, read_groups(cluster, record, "cluster").index)
         return self.fit_record(record)
 
     def _fit_output(self, record):

@@ -1,6 +1,5 @@
 """What only the user knows of the rows: which hang together, their features and groups, and the class rates where they will be used."""
 
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.groups import read_groups
+from calibrant.groups import in_clusters, read_groups
 from calibrant.predictions import read
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
@@ -71,7 +70,7 @@ class Circumstances(Calibrator):
         if cluster is None:
             caution_look_alike(record)
         else:
-            record = replace(record, cluster=read_groups(cluster, record, "cluster").index)
+            record = in_clusters(record, read_groups(cluster, record, "cluster").index)
         self.fit_record(record)
         if unlabeled is not None:
             use = self.predict_record(read(unlabeled, inputs=self.inputs, classes=self.classes_))

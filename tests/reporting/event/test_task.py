@@ -81,7 +81,10 @@ def score(value, low, high):
 )
 def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(ratio, slope, risk, model, words):
     scores = {"observed_expected_ratio": score(*ratio), "calibration_slope": score(*slope), "log_loss": None, "event_ece": None}
-    chance, quality = SimpleNamespace(p_value=0.3, observed=0.0004, high=0.0005), SimpleNamespace(risk=risk, rate=0.0024)
+    chance, quality = (
+        SimpleNamespace(p_value=0.3, observed=0.0004, high=0.0005),
+        SimpleNamespace(risk=risk, rate=0.0024, veto=None, detectable=0.01),
+    )
     found = verdict(scores, chance, quality, "", "none")
     assert found.model == model
     assert words in found.sentence
@@ -96,7 +99,9 @@ def test_honest_risks_are_seldom_accused():
         record = read(p, (rng.random(500) < p).astype(int)).as_pair("event")
         scores = {row.key: row for row in score_table(record, None, measured)} | {"log_loss": None, "event_ece": None}
         chance = chance_error(Seen.of([record], 15, 0.95), n_resamples=100)
-        accused += verdict(scores, chance, SimpleNamespace(risk=0.3, rate=0.3), "", "none").model != "calibrated"
+        accused += (
+            verdict(scores, chance, SimpleNamespace(risk=0.3, rate=0.3, veto=None, detectable=0.01), "", "none").model != "calibrated"
+        )
     assert accused <= 15  # at most 5 + 3.3 %, and three standard errors
 
 

@@ -23,21 +23,11 @@ ENOUGH = 5.0
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike,
-    P: ArrayLike,
-    *,
-    n_bins: int = 10,
-    fitted: bool = False,
-    target: Any = "event",
-    method: Literal["auto", "chi-squared", "simulated"] = "auto",
-    n_draws: int = 999,
-    random_state: int = 0,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: WeightKind = "frequency",
-    classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
-) -> CalibrationTest:
+    y_true: ArrayLike, P: ArrayLike, *, n_bins: int = 10, fitted: bool = False, target: Any = "event",
+    method: Literal["auto", "chi-squared", "simulated"] = "auto", n_draws: int = 999, random_state: int = 0,
+    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None, weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None, inputs: Inputs = "probability",
+) -> CalibrationTest:  # fmt: skip
     r"""Test calibration by observed against expected hits in bins of equal weight.
 
     .. math:: \sum_b \frac{(O_b - E_b)^2}{E_b (1 - E_b / n_b)}

@@ -17,7 +17,7 @@ from calibrant.predictions import Inputs
 __all__ = ["spiegelhalter_test"]
 
 #: Skewness or excess kurtosis from which on outcomes are drawn, how many draws, and how many surprises at most.
-FAR, N_DRAWS, MOST_DRAWN = 0.1, 9_999, 20_000_000
+FAR, N_DRAWS, MOST_DRAWN = 0.5, 9_999, 20_000_000
 
 
 def spiegelhalter_test(
