@@ -95,7 +95,7 @@ def _fitted(file, columns, method, target, groups, cluster):
         of_rows = None if groups is None else columns_of(data, groups, "--groups")
         calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
         record = clustered(data.record(of_rows), column_of(data, cluster))
-        fitted = fit_clone(calibrator, record)
+        fitted: Any = fit_clone(calibrator, record)
         if data.task != "regression" and data.values.ndim == 1 and len(data.names) == 1:
             fitted.risk_column_ = (data.names[0], data.inputs)
         return fitted, f"{len(record):,} rows{ALSO[data.task](record)}"

@@ -55,14 +55,14 @@ class ThresholdWeightedLogLoss(ThresholdWeightedScore):
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     _least: ClassVar[float] = 1.0
 
-    def _even(self, pair: Any):
+    def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
         # Logarithms of both ends; those of 0 and 1 bound nothing.
         below, above = -np.inf if self.low == 0.0 else np.log(self.low), -np.inf if self.high == 1.0 else np.log1p(-self.high)
-        logs = pair.log_probabilities
+        logs: np.ndarray = pair.log_probabilities
         if pair.kind == "probability":
             # As the log loss reads them.
-            logs = np.where(pair.values > 0.0, logs, np.log(ZERO_FLOOR))
-        happened = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
+            logs = np.where(np.asarray(pair.values) > 0.0, logs, np.log(ZERO_FLOOR))
+        happened: np.ndarray = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
         return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))
 
     def _by_density(self, pair: Any, a: Any, b: Any):
