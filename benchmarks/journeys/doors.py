@@ -222,9 +222,12 @@ def _by_onnx(
     session = onnxruntime.InferenceSession(os.fspath(_exported(here, "exported.onnx")))
     taken = session.get_inputs()[0]
     kind = np.float32 if taken.type == "tensor(float)" else np.float64
-    rounded = fitted.compile()(said.astype(kind).astype(np.float64))
+    rounded = given.astype(kind).astype(np.float64)
+    if given.shape != said.shape:
+        # Of one risk the other class has the rest.
+        rounded = np.column_stack([1.0 - rounded[:, 0], rounded])
     found = np.asarray(session.run(None, {taken.name: given.astype(kind)})[0])
-    return found, rounded[:, -wanted.shape[1] :]
+    return found, fitted.compile()(rounded)[:, -wanted.shape[1] :]
 
 
 def _evaluated(rows: Rows) -> Iterator[Outcome]:
