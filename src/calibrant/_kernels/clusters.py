@@ -23,12 +23,13 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndar
     share = np.bincount(cluster, weights=weight) / weight.sum()
     if not share.max() < 1.0:
         return float("nan"), 0.0
-    return float(sums @ (sums / (1.0 - share))), float(_freedom(share @ share, share * share / (1.0 - share)))
+    leverage = share * share / (1.0 - share)
+    return float(sums @ (sums / (1.0 - share))), float(_freedom(share @ share, leverage.sum(), leverage @ leverage))
 
 
-def _freedom(squares: Any, leverage: np.ndarray, axis: int = 0) -> Any:
-    """Satterthwaite's degrees of freedom of CR2, from the sum of the squared shares and p^2 / (1 - p) of each."""
-    return 1.0 / (squares + leverage.sum(axis=axis) ** 2 - (leverage * leverage).sum(axis=axis))
+def _freedom(squares: Any, leverage: Any, leverage_squared: Any) -> Any:
+    """Satterthwaite's degrees of freedom of CR2, from the sums of the squared shares, of p^2 / (1 - p) and of the squares of that."""
+    return 1.0 / np.maximum(squares + leverage**2 - leverage_squared, 1e-300)
 
 
 def side_shares(side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, float]:
@@ -71,7 +72,7 @@ def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group:
     rest = np.where(share < 1.0, 1.0 - share, 1.0)
     leverage = share * share / rest
     together = by_group((hits - rate[of] * mass) ** 2 / rest)
-    freedom = 1.0 / np.maximum(by_group(share * share) + by_group(leverage) ** 2 - by_group(leverage * leverage), 1e-300)
+    freedom = _freedom(by_group(share * share), by_group(leverage), by_group(leverage * leverage))
     squares = np.bincount(group, weights=weight * hit * hit, minlength=n_groups)
     some = np.bincount(of, minlength=n_groups) > 1
     return np.where(some, _worth(whole, rate, squares, together, by_group(mass * mass), freedom, level), 0.0)

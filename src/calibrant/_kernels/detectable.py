@@ -17,7 +17,7 @@ def detectable_offset(risk: np.ndarray, weight: np.ndarray, *, level: float = 0.
     """How far off the mean of the risks (n,) may be and yet be missed by a test at ``level``, in 1 - ``power`` of such samples.
 
     The shift b of the log-odds solves sum w (q_b - p) = z_a sqrt(sum w p (1 - p)) + z_b sqrt(sum w q_b (1 - q_b)), to either side; it is
-    told as the larger change of the mean risk. 1 where no shift is surely seen.
+    told as the larger change of the mean risk. Where not even risks of none, or of all, are surely seen, it is the way there.
     """
     odds, n = log_odds(risk), weight.sum()
     p = sigmoid(odds)
@@ -27,12 +27,5 @@ def detectable_offset(risk: np.ndarray, weight: np.ndarray, *, level: float = 0.
         q = sigmoid(odds + shift)
         return float(abs(weight @ (q - p)) - noise - ndtri(power) * np.sqrt(weight @ (q * (1.0 - q))))
 
-    gaps = [0.0]
-    for side in (-FARTHEST, FARTHEST):
-        if beyond(side) < 0.0:
-            # Not even risks of none, or of all, are surely seen on this side.
-            gaps.append(float(abs(weight @ (sigmoid(odds + side) - p)) / n))
-        else:
-            found = brentq(beyond, 0.0, side)
-            gaps.append(float(abs(weight @ (sigmoid(odds + found) - p)) / n))
-    return max(gaps)
+    shifts = [side if beyond(side) < 0.0 else brentq(beyond, 0.0, side) for side in (-FARTHEST, FARTHEST)]
+    return max(float(abs(weight @ (sigmoid(odds + shift) - p)) / n) for shift in shifts)

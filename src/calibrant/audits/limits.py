@@ -25,36 +25,35 @@ def gap_limits(sample: Sample, totals: Totals, spread: np.ndarray, critical: np.
         reach = critical * spread / n
         return gap - reach, gap + reach
     odds, inner = _odds(totals)
-    own = (totals.parts_n * inner * (1.0 - inner)).sum(axis=-1)
+    own = _variance(totals, inner)
     # The errors may vary more than independent rows would (clusters), or less (parts of one mean are of several probabilities).
     factor = np.where((own > 0.0) & (spread > 0.0), spread / np.sqrt(np.where(own > 0.0, own, 1.0)), 1.0)
 
-    def end(sign: float) -> np.ndarray:
-        low, high = np.full(n.shape, -FARTHEST), np.full(n.shape, FARTHEST)
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            p = sigmoid(odds + middle[..., None])
-            total = (totals.parts_n * p).sum(axis=-1)
-            deviation = factor * np.sqrt((totals.parts_n * p * (1.0 - p)).sum(axis=-1))
-            above = total + sign * critical * deviation > totals.came
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
-        return (totals.parts_n * sigmoid(odds + (0.5 * (low + high))[..., None])).sum(axis=-1) / n
-
     mean = totals.said / n
-    return mean - end(-1.0), mean - end(1.0)
+    low, high = ((totals.parts_n * _shifted(totals, odds, sign * critical * factor)).sum(axis=-1) / n for sign in (-1.0, 1.0))
+    return mean - low, mean - high
 
 
 def matched_variance(sample: Sample, totals: Totals) -> np.ndarray:
     """(G, q) variance of the sum of errors of risks that are shifted in the log-odds until their sum is what came; of scores the null's."""
     if isinstance(sample, ScoreSample):
         return totals.variance
-    odds, _ = _odds(totals)
+    return _variance(totals, _shifted(totals, _odds(totals)[0], np.zeros(totals.n.shape)))
+
+
+def _shifted(totals: Totals, odds: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """(G, q, parts) risks shifted in the log-odds, all by as much, until their sum and ``reach`` (G, q) deviations of it are what came."""
     low, high = np.full(totals.n.shape, -FARTHEST), np.full(totals.n.shape, FARTHEST)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        above = (totals.parts_n * sigmoid(odds + middle[..., None])).sum(axis=-1) > totals.came
+        p = sigmoid(odds + middle[..., None])
+        above = (totals.parts_n * p).sum(axis=-1) + reach * np.sqrt(_variance(totals, p)) > totals.came
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    p = sigmoid(odds + (0.5 * (low + high))[..., None])
+    return sigmoid(odds + (0.5 * (low + high))[..., None])
+
+
+def _variance(totals: Totals, p: np.ndarray) -> np.ndarray:
+    """(G, q) variance of the sum of independent outcomes of these risks."""
     return (totals.parts_n * p * (1.0 - p)).sum(axis=-1)
 
 
