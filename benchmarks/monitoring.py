@@ -48,30 +48,36 @@ ERRORS = {
 LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 
 
-def _heavy_tails(rng, n):
+def heavy_tails(rng, n):
+    """Student's t of 2.1 degrees, said to be such: the variance is nearly infinite, and the PIT is uniform."""
     law = stats.t(2.1, loc=rng.normal(size=n), scale=rng.uniform(0.5, 2.0, n))
     return law, law.rvs(random_state=rng)
 
 
-def _counts(rng, n):
+def counts(rng, n):
+    """Poisson counts with their own quantiles, which tie with each other and with most outcomes."""
     mu = rng.uniform(0.3, 3.0, n)
-    return cb.QuantileForecast(LEVELS, stats.poisson.ppf(LEVELS, mu[:, None])), rng.poisson(mu).astype(float)
+    values = stats.poisson.ppf(LEVELS, mu[:, None])
+    return cb.QuantileForecast(LEVELS, values), rng.poisson(mu).astype(float)
 
 
-def _zeros(rng, n):
+def many_zeros(rng, n):
+    """Three in ten are exactly 0."""
     mu, zero = rng.uniform(0.5, 4.0, n), rng.random(n) < 0.3
     values = -mu[:, None] * np.log(1.0 - (np.maximum(LEVELS, 0.3) - 0.3) / 0.7)
     return cb.QuantileForecast(LEVELS, values), np.where(zero, 0.0, rng.exponential(mu))
 
 
-def _samples(rng, n):
+def samples(rng, n):
+    """Nine draws of counts, so that most outcomes tie with some."""
     mu = rng.uniform(2.0, 8.0, n)
     drawn = rng.poisson(mu[:, None], (n, 9)).astype(float)
     drawn[np.ptp(drawn, axis=1) == 0.0, 0] += 1e-9
     return cb.SampleForecast(drawn), rng.poisson(mu).astype(float)
 
 
-def _on_the_whole(rng, n):
+def right_on_the_whole(rng, n):
+    """Half the rows fall too high, half too low: no row is calibrated, and all together are."""
     place = np.sqrt(rng.random(n))
     place = np.where(rng.random(n) < 0.5, place, 1.0 - place)
     return cb.NormalForecast(np.zeros(n), np.ones(n)), stats.norm.ppf(place)
@@ -79,8 +85,8 @@ def _on_the_whole(rng, n):
 
 #: Laws under which nothing is wrong.
 RIGHT = {
-    "t of 2.1 degrees": _heavy_tails, "Poisson counts, their quantiles": _counts, "three in ten are 0, quantiles": _zeros,
-    "Poisson counts, nine samples": _samples, "right on the whole alone": _on_the_whole,
+    "t of 2.1 degrees": heavy_tails, "Poisson counts, their quantiles": counts, "three in ten are 0, quantiles": many_zeros,
+    "Poisson counts, nine samples": samples, "right on the whole alone": right_on_the_whole,
 }  # fmt: skip
 
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from benchmarks.monitoring import LEVELS, RIGHT, counts, many_zeros, samples
 from scipy import stats
 
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.monitoring.pit_claim import PitClaim
-
-QUANTILES = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 
 
 def normal(rng, n):
@@ -16,42 +15,7 @@ def normal(rng, n):
     return cb.NormalForecast(mean, std), mean + std * rng.normal(size=n)
 
 
-def heavy_tails(rng, n):
-    """Student's t of 2.1 degrees, said to be such: the variance is nearly infinite, and the PIT is uniform."""
-    law = stats.t(2.1, loc=rng.normal(size=n), scale=rng.uniform(0.5, 2.0, n))
-    return law, law.rvs(random_state=rng)
-
-
-def counts(rng, n):
-    """Poisson counts with their own quantiles, which tie with each other and with most outcomes."""
-    mu = rng.uniform(0.3, 3.0, n)
-    values = stats.poisson.ppf(QUANTILES, mu[:, None])
-    return cb.QuantileForecast(QUANTILES, values), rng.poisson(mu).astype(float)
-
-
-def many_zeros(rng, n):
-    """Three in ten are exactly 0."""
-    mu, zero = rng.uniform(0.5, 4.0, n), rng.random(n) < 0.3
-    values = -mu[:, None] * np.log(1.0 - (np.maximum(QUANTILES, 0.3) - 0.3) / 0.7)
-    return cb.QuantileForecast(QUANTILES, values), np.where(zero, 0.0, rng.exponential(mu))
-
-
-def samples(rng, n):
-    """Nine draws of counts, so that most outcomes tie with some."""
-    mu = rng.uniform(2.0, 8.0, n)
-    drawn = rng.poisson(mu[:, None], (n, 9)).astype(float)
-    drawn[np.ptp(drawn, axis=1) == 0.0, 0] += 1e-9
-    return cb.SampleForecast(drawn), rng.poisson(mu).astype(float)
-
-
-def right_on_the_whole(rng, n):
-    """Half the rows fall too high, half too low: no row is calibrated, and all together are."""
-    place = np.sqrt(rng.random(n))
-    place = np.where(rng.random(n) < 0.5, place, 1.0 - place)
-    return cb.NormalForecast(np.zeros(n), np.ones(n)), stats.norm.ppf(place)
-
-
-LAWS = (normal, heavy_tails, counts, many_zeros, samples, right_on_the_whole)
+LAWS = (normal, *RIGHT.values())
 
 
 def share_of_alarms(law, n_streams, n_batches, rows, alpha):
@@ -160,7 +124,7 @@ def test_saved_in_the_middle_it_goes_on(tmp_path):
     for forecast, y in batches[3:]:
         again.update(forecast, y)
     assert again.path_ == whole.path_
-    assert again.levels_.tolist() == QUANTILES.tolist()
+    assert again.levels_.tolist() == LEVELS.tolist()
 
 
 def test_the_curve_counts_coverage_and_gaps_between_levels():
