@@ -23,7 +23,8 @@ def test_quantiles_in_order_are_not_cautioned_of():
     values = np.sort(np.random.default_rng(0).normal(size=(100, 3)), axis=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cb.QuantileForecast(LEVELS, values)
+        forecast = cb.QuantileForecast(LEVELS, values)
+    np.testing.assert_array_equal(forecast.values, values)
 
 
 def test_swapped_levels_and_values_are_named_as_such():

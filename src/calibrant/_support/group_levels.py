@@ -69,7 +69,7 @@ class GroupLevels(Saved):
         return np.column_stack(found)
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """By column, how many rows are of no level that was learned, a missing value among them."""
+        """How many rows, by column, have a level that was not learned; a missing value that was not learned is one."""
         counts = [int((code < 0).sum()) for code in self._found(groups)]
         return dict(zip(self.names, counts, strict=True))
 

@@ -37,7 +37,7 @@ def export(
 ) -> None:  # fmt: skip
     """Write a saved CALIBRATOR as ONNX, C, JavaScript, JSON, SQL or a torch module.
 
-    Of a calibrator fitted on one column of risks, what is written takes the risk alone, and gives the calibrated risk.
+    A calibrator fitted on one column of risks is written as a function of that risk alone, which gives the calibrated risk.
     What it computes is the same to the rounding of the target; what cannot be said there (signals with a training set) is refused.
 
     \b

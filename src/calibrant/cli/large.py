@@ -197,7 +197,7 @@ class LargeTable:
         return data.names if len(data.names) == 1 else [data.names[j] for j in column_order(data, classes)], classes
 
     def _require_known(self, classes):
-        """Of one column other labels count as rows without the event where --positive says so alone."""
+        """Where --positive alone names the event, rows of any other label count as rows without it."""
         unknown = [] if self.columns.positive is not None else [
             label for label, place in zip(self.labels, places(self.labels, classes), strict=True) if place < 0
         ]  # fmt: skip

@@ -45,8 +45,8 @@ def monitor(
 ) -> None:  # fmt: skip
     """Watch the calibration of TABLE over --time: an alarm with a stated rate of false ones, and advice.
 
-    Of two classes the risk of the event is watched, and of more the confidence of the model's own answer; --target says otherwise. Of
-    forecasts (mean and std, or quantiles) it is watched where the outcomes fall between the levels. Parquet files are counted out of core,
+    With two classes it watches the risk of the event, with more the confidence of the model's own answer; --target says otherwise. With
+    forecasts (mean and std, or quantiles) it watches where the outcomes fall between the levels. Parquet files are counted out of core,
     by --by and by --every of --time; with --resume only new files are read. The alarm holds however often you look.
 
     \b

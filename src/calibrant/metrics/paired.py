@@ -32,8 +32,8 @@ class PairedDifference:
     freedom : float
         Degrees of freedom of the variance: rows less one, or of clusters Satterthwaite's.
     sums : (4,) or None
-        Of a mean over rows with labels: as how many rows they count, and so many times the mean of the differences, of their squares and
-        of their cubes.
+        Of a mean over rows with labels: the number of rows that they are worth, and this number times the means of the differences, of
+        their squares and of their cubes.
     unseen : (least, most)
         The differences that a row not seen yet may have: those of these rows, had they another label.
     draws : (n_resamples,) or None
