@@ -28,6 +28,7 @@ __all__ = [
     "n_clusters",
     "read_clusters",
     "read_groups",
+    "rows_apart",
 ]
 
 #: What a weight is: so many rows, or one row that stands for others.
@@ -172,6 +173,11 @@ def n_clusters(record: Any) -> int | None:
     """How many clusters a record's rows are of; None where they do not hang together."""
     count = 0 if record.cluster is None else len(np.unique(record.cluster))
     return count if 0 < count < len(record) else None
+
+
+def rows_apart(record: Any) -> bool:
+    """Whether each row of a record is a cluster of its own, as with weights of sampling."""
+    return record.cluster is not None and n_clusters(record) is None
 
 
 def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) -> Any:

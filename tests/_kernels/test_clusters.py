@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.clusters import expanded_level, group_worth, mean_worth, ranked_worth, side_shares, variance_of_sum
+from calibrant._kernels.clusters import (
+    apart_limits,
+    expanded_level,
+    group_worth,
+    mean_worth,
+    ranked_worth,
+    side_shares,
+    variance_of_sum,
+)
 from calibrant._kernels.intervals import normal_quantile
 
 
@@ -117,3 +125,17 @@ def test_the_worth_of_all_rows_is_that_of_one_group():
 def test_where_nothing_varies_clusters_count_as_one_row_of_the_mean_size():
     found = group_worth(np.ones(4), np.ones(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int), 1, 0.9)
     np.testing.assert_allclose(found, (stats.norm.ppf(0.95) / stats.t.ppf(0.95, 1)) ** 2 / (10 / 4))
+
+
+def test_limits_of_rows_apart_are_the_sandwich_with_the_degrees_that_its_squares_tell():
+    moves, share = np.array([3.0, -1.0, -1.0, -1.0]), np.full(4, 0.25)
+    # Squares 9, 1, 1, 1 over 3/4: the variance is 16, the degrees (9 + 3)^2 / (81 + 3) = 12 / 7.
+    away = 4.0 * stats.t.ppf(0.975, 12.0 / 7.0)
+    assert apart_limits(5.0, moves, share, False, 0.95) == pytest.approx((5.0 - away, 5.0 + away))
+    # At a half the log-odds move four times as fast.
+    low, high = apart_limits(0.5, 0.01 * moves, share, True, 0.95)
+    odds = np.log([low / (1.0 - low), high / (1.0 - high)])
+    assert odds == pytest.approx([-0.04 * away, 0.04 * away])
+    assert apart_limits(5.0, 0.0 * moves, share, False, 0.95) is None
+    assert apart_limits(1.0, moves, share, True, 0.95) is None
+    assert apart_limits(5.0, moves, np.array([1.0, 0.0, 0.0, 0.0]), False, 0.95) is None

@@ -5,9 +5,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.intervals import normal_interval, normal_quantile
 
-__all__ = ["expanded_level", "group_worth", "mean_worth", "ranked_worth", "side_shares", "variance_of_sum"]
+__all__ = [
+    "apart_limits",
+    "expanded_level",
+    "group_worth",
+    "mean_worth",
+    "ranked_worth",
+    "side_shares",
+    "variance_of_sum",
+]
 
 #: A variance below this share of the squares is rounding.
 ROUNDING = 1e-13
@@ -30,6 +38,35 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndar
 def _freedom(squares: Any, leverage: Any, leverage_squared: Any) -> Any:
     """Satterthwaite's degrees of freedom of CR2, from the sums of the squared shares, of p^2 / (1 - p) and of the squares of that."""
     return 1.0 / np.maximum(squares + leverage**2 - leverage_squared, 1e-300)
+
+
+def apart_limits(
+    value: float,
+    moves: np.ndarray,
+    share: np.ndarray,
+    bounded: bool,
+    level: float,
+) -> tuple[float, float] | None:
+    """(low, high) of a number that rows, whose weights are of sampling, move by ``moves`` (n,).
+
+    ``share`` (n,) is each row's of the weight that it is set beside. The variance is the sandwich
+    sum(moves^2 / (1 - share)), the law Student's t with Satterthwaite's degrees of freedom of the
+    squares seen, sum(squares)^2 / sum(squares^2): a few rows of large weight tell it. ``bounded``
+    numbers, from 0 to 1, have it on the scale of the log-odds. None where nothing varies.
+    """
+    if not share.max() < 1.0 or (bounded and not 0.0 < value < 1.0):
+        return None
+    squares = moves * moves / (1.0 - share)
+    variance = float(squares.sum())
+    if not variance > 0.0:
+        return None
+    freedom = max(variance**2 / float(squares @ squares), 1.0)
+    if not bounded:
+        low, high = normal_interval(value, variance, level, freedom)
+        return float(low), float(high)
+    variance /= (value * (1.0 - value)) ** 2
+    low, high = normal_interval(special.logit(value), variance, level, freedom)
+    return float(special.expit(low)), float(special.expit(high))
 
 
 def side_shares(side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, float]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
-from calibrant._kernels.clusters import expanded_level, mean_worth, side_shares
+from calibrant._kernels.clusters import apart_limits, expanded_level, mean_worth, side_shares
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
+from calibrant.groups import rows_apart
 
 if TYPE_CHECKING:
     from calibrant.contracts.metric import Metric
@@ -25,8 +26,10 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
     """The interval of a record of one output that carries its clusters.
 
     Where an interval follows from sums over rows, it is that of as many independent rows as the clusters are worth: of a mean,
-    the cluster-robust one (CR2, Student's t with Satterthwaite's degrees of freedom). Elsewhere whole clusters are drawn, and limits
-    are wider as Student's t is with as many equal clusters as these are worth.
+    the cluster-robust one (CR2, Student's t with Satterthwaite's degrees of freedom). Of rows that
+    are clusters of their own, as those with weights of sampling are, it is the sandwich one of any
+    number whose moves by each row are known. Elsewhere whole clusters are drawn, and limits are wider
+    as Student's t is with as many equal clusters as these are worth.
     """
     cluster = np.unique(record.cluster, return_inverse=True)[1]
     record = replace(record, cluster=cluster)
@@ -35,6 +38,8 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
         raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
     if method in ("auto", "analytic"):
         limits = _limits(metric, record, value, level)
+        if limits is None and rows_apart(record):
+            limits = _apart(metric, record, value, level)
         if limits is not None:
             return Interval.holding(value, limits, level, "analytic", n)
     if method not in ("auto", "bootstrap", "bca") or (method == "auto" and not metric.clustered):
@@ -70,6 +75,16 @@ def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state:
 def _value(metric: "Metric", record: Any, times: np.ndarray) -> float:
     weight = record.weights * times[record.cluster]
     return metric.of(replace(record, weight=weight).take(weight > 0.0))
+
+
+def _apart(metric: "Metric", record: Any, value: float, level: float) -> Any:
+    """(low, high) of rows apart whose weights are of sampling; None where their moves are unknown."""
+    moves, sides, weight = metric.moves_of(record), metric.sides_of(record), record.weights
+    if moves is None or np.isnan(value):
+        return None
+    whole = weight.sum()
+    share = weight / whole if sides is None else side_shares(sides, weight, record.cluster)[0]
+    return apart_limits(value, weight * moves / whole, share, metric.range == (0.0, 1.0), level)
 
 
 def _limits(metric: "Metric", record: Any, value: float, level: float) -> Any:

@@ -13,6 +13,7 @@ from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval
 from calibrant.errors import warn
+from calibrant.groups import rows_apart
 from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CalibrationInTheLarge", "calibration_in_the_large"]
@@ -89,7 +90,7 @@ class CalibrationInTheLarge(PairMetric):
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
         (score, hit), weight = target_pair(record, self.target), record.weights
-        found = _found(score, hit, weight) if plenty(hit, weight) else None
+        found = _found(score, hit, weight) if plenty(hit, weight) or rows_apart(record) else None
         if found is None:
             return None
         p = sigmoid(log_odds(score) + found[0])

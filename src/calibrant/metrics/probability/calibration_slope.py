@@ -12,6 +12,7 @@ from calibrant._kernels.logistic_recalibration import slope_and_intercept
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
+from calibrant.groups import rows_apart
 from calibrant.metrics.pair import PairMetric, target_pair
 
 __all__ = ["CalibrationSlope", "calibration_slope"]
@@ -88,7 +89,8 @@ class CalibrationSlope(PairMetric):
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
         (score, hit), weight = target_pair(record, self.target), record.weights
-        found = slope_and_intercept(score, hit, weight) if plenty(hit, weight) else None
+        known = plenty(hit, weight) or rows_apart(record)
+        found = slope_and_intercept(score, hit, weight) if known else None
         if found is None:
             return None
         design = np.column_stack([log_odds(score), np.ones(len(score))])

@@ -9,7 +9,7 @@ from scipy import special
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.reading import read_labelled
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind, clustered, rows_apart
 from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
@@ -89,7 +89,7 @@ def spiegelhalter_test(
     weight, tilt = record.weights, 1.0 - 2.0 * score
     terms, n = (hit - score) * tilt, float(weight.sum())
     top, variance, freedom, method = weight @ terms, weight @ (tilt * tilt * score * (1.0 - score)), np.inf, "normal"
-    if record.cluster is not None and len(np.unique(record.cluster)) == len(record):
+    if rows_apart(record):
         # Rows apart from each other whose weights are no repetitions.
         variance = (weight * tilt) ** 2 @ (score * (1.0 - score))
     elif record.cluster is not None:
