@@ -29,10 +29,8 @@ ADVICE = {
     "fine as it is": "keep",
     "calibrate before use": "use it",
     "better, but still off": "use it",
-    "too few events to say": "unsure",
     "too few rows to say": "unsure",
-    "off, and this calibrator does not help": "keep",
-    "off, no remedy shown": "keep",
+    "off, no remedy shown": "unsure",
     "check the data first": "check",
 }
 

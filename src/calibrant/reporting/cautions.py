@@ -11,9 +11,13 @@ from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 if TYPE_CHECKING:
     from calibrant.reporting.states import Seen
 
-__all__ = ["cautions", "copied", "evaluation_cautions", "shifted", "small"]
+__all__ = ["cautions", "copied", "doubtful", "evaluation_cautions", "shifted", "small", "vetoes"]
 
 FEW_ROWS = 25
+#: A share of copies, and a distance, beyond which nothing can be advised on the rows.
+TOO_FAR = 0.2
+#: So many rows without an exception are chance one time in 1,000 where one in 100 is one.
+SURE_ROWS = 700
 SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift": "The confidences are spread otherwise"}
 SMALL_SET = 500
 #: Columns look exchanged where another order of them is right in so much more of each class's rows, and in so many standard errors.
@@ -27,6 +31,21 @@ def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
         *small(seen.counts.total[0]),
         *(word for look in (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain) for word in look(seen.counts)),
     ]  # fmt: skip
+
+
+def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
+    """The cautions that forbid any advice."""
+    leaks = _leaks(found) if found.n >= SURE_ROWS else ()
+    return [*leaks, *_exchanged(seen.counts), *doubtful(found, "prediction and label", SHIFTS)]
+
+
+def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
+    """Those of ``copied`` and ``shifted`` that are so strong that numbers on these rows mean little."""
+    if max(found.repeated, found.shared or 0.0) > TOO_FAR:
+        yield from copied(found, row)
+    known = {key: getattr(found, key) for key in shifts}
+    far = [key for key, shift in known.items() if shift is not None and shift.distance > TOO_FAR]
+    yield from shifted(found, {key: shifts[key] for key in far})
 
 
 def _leaks(found):

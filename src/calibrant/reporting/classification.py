@@ -16,10 +16,11 @@ from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.probability.calibration_error_bound import bound_of_sums
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
-from calibrant.reporting.cautions import cautions
+from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import Confidence, confidence, latent, signals
+from calibrant.reporting.miscalibration import Miscalibration, miscalibration
 from calibrant.reporting.promises import Promises, promises
 from calibrant.reporting.quality import quality
 from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums, worth_of
@@ -173,10 +174,14 @@ def _sections(found, asked, used):
     )  # fmt: skip
 
 
+def _against(seen: Seen, groups: Any, margin: float | None, after: bool, random_state: int) -> Miscalibration:
+    return miscalibration(seen.drawn, groups, margin, centred=after, random_state=random_state)
+
+
 CLASSIFICATION = Task(
     name="classification", n_bins=15, resamples_all=True, read=read_rows, read_test=read_test, data=_data, measures=measures,
     seen=lambda record, asked: Seen.of([record], asked.n_bins, asked.level), quality=quality, cautions=cautions, sums=confidence_sums,
-    gaps=confidence_gaps, verdict=verdict, sections=_sections,
+    gaps=confidence_gaps, vetoes=vetoes, against=_against, verdict=verdict, sections=_sections,
     chance=lambda seen, asked: chance_error(seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state),
     overall=lambda verdicts: next(iter(verdicts.values())), said=lambda r: (r.confidence, r.correct),
 )  # fmt: skip

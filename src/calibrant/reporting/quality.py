@@ -7,7 +7,6 @@ import numpy as np
 from scipy import stats
 
 from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.detectable import detectable_offset
 from calibrant.contracts.columns import Known
 from calibrant.reporting.copies import copied_share
 
@@ -49,7 +48,6 @@ class ClassQuality(Known):
     sparse, sparse_bins : of the classes, and of ten regions of confidence, those with fewer than 25 rows
     repeated, shared : share of rows that look like copies of earlier ones, and of rows calibrated on
     label_shift, confidence_shift : from the rows calibrated on, by total variation and by Kolmogorov-Smirnov
-    detectable : how far off the mean confidence may be and yet be missed in 1 of 20 such samples
     """
 
     n: float
@@ -61,7 +59,6 @@ class ClassQuality(Known):
     repeated: float
     accuracy: float
     confidence: float
-    detectable: float
     shared: float | None = None
     label_shift: Shift | None = None
     confidence_shift: Shift | None = None
@@ -83,14 +80,8 @@ def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
     return ClassQuality(
         float(labels.sum()), len(labels), len(present), Smallest(str(counts.classes[smallest]), float(labels[smallest])),
         int((labels[present] < 25).sum()), int(((regions > 0) & (regions < 25)).sum()), copied_share(seen.rows),
-        right / float(labels.sum()), confidence / weight, _detectable(seen), *others,
+        right / float(labels.sum()), confidence / weight, *others,
     )  # fmt: skip
-
-
-def _detectable(seen: "Seen") -> float:
-    """The smallest error on the whole that these rows would have shown."""
-    of = seen.counts.confidence
-    return detectable_offset(of.values, of.sums[:, 0] * _alone(seen.rows))
 
 
 def _label_shift(labels, others, rows):

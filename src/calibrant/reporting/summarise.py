@@ -18,11 +18,13 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import WeightKind, clustered, label_columns
+from calibrant.reporting.advice import Evidence
 from calibrant.reporting.audited import audited
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.question import question
 from calibrant.reporting.regions import by_feature, by_group, worth_of
 from calibrant.reporting.regression.task import REGRESSION
@@ -41,7 +43,7 @@ def summarise(
     cluster: ArrayLike | None = None, weight_kind: WeightKind = "frequency", features: Any = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
     n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
-    progress: Callable[..., Any] | None = None, target: Any = None, thresholds: ArrayLike | None = None,
+    progress: Callable[..., Any] | None = None, target: Any = None, margin: float | None = None, thresholds: ArrayLike | None = None,
     cost_false_positive: float | None = None, cost_false_negative: float | None = None, **reading: Any,
 ) -> Summary:  # fmt: skip
     """Measure predictions, or forecasts of a number, before and after calibration and say what that means.
@@ -95,6 +97,11 @@ def summarise(
         The question asked of classes: how likely is the event (the second of two classes; or the class named, against the rest), how likely
         is the model's own answer right, or how likely is each class. Default: the event of two classes, the classes of more; the answer
         where a calibrator gives confidences alone.
+    margin : float in (0, 1), optional
+        The largest error that would not matter, in probability; of error bars, of the coverage of 90 % intervals. Default: .02, 2 points,
+        and of an event, or its absence, rarer than one row in ten a fifth of its rate. Within it the predictions are "fine as it is".
+
+        .. versionadded:: 0.2
     thresholds : (m,) in (0, 1), optional
         Of decisions on an event, to be looked at one by one.
     cost_false_positive, cost_false_negative : float, optional
@@ -122,6 +129,8 @@ def summarise(
     >>> summary.data["n"], summary.calibrator.evaluation
     (6.0, 'out-of-fold')
     """
+    if margin is not None and not 0.0 < margin < 1.0:
+        raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
     task = REGRESSION if std is not None or is_forecast(P) or of_forecasts(calibrator) else CLASSIFICATION
     _refuse_unknown(reading, task)
     named = several(calibrator, task.name) or {"": resolve(calibrator, task.name)}
@@ -135,7 +144,7 @@ def summarise(
     asked = Asked(
         None if labelled is None else shown_groups(labelled, PARTS, measured.weights), labelled,
         _parts_of(features, measured), read_times(times, every, measured), task.n_bins if n_bins is None else n_bins, level, n_resamples,
-        random_state, Decisions(thresholds, cost_false_positive, cost_false_negative),
+        random_state, Decisions(thresholds, cost_false_positive, cost_false_negative), margin,
     )  # fmt: skip
     options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
@@ -223,15 +232,27 @@ def part_of(
     before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked)) if seen is None else seen
     quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
+    against = _against(task, seen, asked, found.evaluation)
+    evidence = Evidence(against["before"], against["after"], next(iter(task.vetoes(seen.before, quality)), None))
     return Part(
-        name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance,
-        verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation), of=of,
+        name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance, miscalibration=against,
+        verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation, evidence), of=of,
         groups=None if groups is None else by_group(_gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts),
         features=None if features is None else by_feature(_gaps(task, shown, _sizes(features), asked.level), features),
         audit=None if groups is None else audited(task, found, asked),
         drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
         sections=task.sections(seen, asked, used),
     )  # fmt: skip
+
+
+def _against(task: Task, seen: Compared, asked: Asked, evaluation: str) -> dict[str, Miscalibration | None]:
+    """What speaks against the predictions before and, where the calibration has not seen the rows, after."""
+    unseen = evaluation in ("out-of-fold", "held-out")
+    rows = {"before": seen.before, "after": seen.after if unseen else None}
+    return {
+        when: None if one is None else task.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
+        for when, one in rows.items()
+    }
 
 
 def _sizes(features):

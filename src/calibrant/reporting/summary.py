@@ -11,6 +11,7 @@ from calibrant.compare.scores import Score
 from calibrant.contracts.columns import Known, plain
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.drift import Drift
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import Place
 
 __all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
@@ -41,16 +42,17 @@ class Method:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The report in one sentence, and in two words.
+    """The report in one sentence, and in a few words.
 
     ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better
-    and another worse), "do not use", "no clear gain", "check the data first" (a caution that forbids any advice), "unknown" (in-sample) or
-    "none". In-sample numbers never enter.
+    and another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none"; ``state`` is what to do, one of
+    :data:`calibrant.reporting.advice.STATES`. In-sample numbers never enter.
     """
 
     sentence: str
     model: str
     calibration: str
+    state: str
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Part:
     quality: Known
     cautions: list[str]
     chance: Chance | dict[str, Chance]
+    miscalibration: dict[str, Miscalibration | None]
     verdict: Verdict
     of: str
     groups: list[Place] | None

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from calibrant.reporting.miscalibration import Miscalibration
+
 __all__ = ["Asked", "Decisions", "Task"]
 
 
@@ -18,7 +20,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asks of a report: the groups (with their columns), features (cut) and times of the rows, and how to measure."""
+    """What the user asks of a report: the groups (with their columns), features (cut) and times of the rows, how to measure, the margin."""
 
     groups: Any
     columns: Any
@@ -29,6 +31,7 @@ class Asked:
     n_resamples: int
     random_state: int
     decisions: Decisions
+    margin: float | None = None
 
     @property
     def dated(self) -> bool:
@@ -53,7 +56,9 @@ class Task:
     quality : (seen, calibration) -> what the rows are like
     cautions : (seen, quality) -> sentences
     chance : (seen, asked) -> what perfect predictions would show
-    verdict : ({key: Score}, chance, quality, method's name, evaluation) -> Verdict
+    vetoes : (seen, quality) -> the cautions that forbid any advice
+    against : (seen, groups, margin, whether after calibration, seed) -> Miscalibration
+    verdict : ({key: Score}, chance, quality, method's name, evaluation, Evidence) -> Verdict
     overall : {name of the output: its Verdict} -> Verdict
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
     gaps : (sums, level, worth of the rows from a level) -> one record for each group: rows, gap, low, high
@@ -74,6 +79,8 @@ class Task:
     quality: Callable[..., Any]
     cautions: Callable[..., Any]
     chance: Callable[..., Any]
+    vetoes: Callable[..., list[str]]
+    against: Callable[..., Miscalibration]
     verdict: Callable[..., Any]
     overall: Callable[..., Any]
     sums: Callable[..., Any]

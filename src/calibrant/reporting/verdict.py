@@ -2,21 +2,23 @@
 
 from typing import Any
 
+from calibrant.reporting.advice import Evidence, could_show
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
 
-__all__ = ["about_calibration", "about_model", "advised", "could_show", "verdict"]
+__all__ = ["about_calibration", "about_model", "advised", "verdict"]
 
-#: What is said of the calibration: before the numbers, and after them.
+#: What is said of the calibration, before the numbers.
 WORDS = {
-    "mixed": ("lowers the log loss but makes the confidences less honest", ": try another method"),
-    "use": ("improves it", ": use it"),
-    "do not use": ("makes it worse", ": do not use it here"),
-    "no clear gain": ("changes it by no more than chance", ""),
+    "mixed": "lowers the log loss but makes the confidences less honest",
+    "use": "improves it",
+    "do not use": "makes it worse",
+    "no clear gain": "is not shown to improve it",
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str) -> Verdict:
+def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
     """What the numbers say of the model, and of the calibration, with a recommendation.
 
     Parameters
@@ -26,37 +28,34 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     quality : with the mean confidence and the accuracy before
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
+    evidence : Evidence
     """
-    model = about_model(chance, quality.confidence - quality.accuracy, ("overconfident", "underconfident"))
+    gap = quality.confidence - quality.accuracy
+    model = about_model(evidence.before, chance, gap, ("overconfident", "underconfident"))
     calibration = advised(scores["log_loss"], scores["ece"], evaluation)
     moved = ""
     if calibration in WORDS:
         loss, ece = scores["log_loss"], scores["ece"]
         moved = f"log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to {rounded(ece.after.value)}"
-    said = _about_model(model, chance, quality) + about_calibration(calibration, WORDS, method, moved, evaluation)
-    return Verdict(said, model, calibration)
+    state, ending = evidence.advice(calibration in ("use", "mixed"))
+    said = _about_model(model, chance, quality, evidence)
+    said += about_calibration(calibration, WORDS, method, moved, evaluation)
+    return Verdict(f"{said} {ending}", model, calibration, state)
 
 
-def about_calibration(calibration: Any, words: dict[str, tuple[str, str]], method: str, moved: Any, evaluation: str) -> str:
+def about_calibration(calibration: Any, words: dict[str, str], method: str, moved: Any, evaluation: str) -> str:
     """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers became which."""
     if calibration == "none":
         return "."
     if calibration == "unknown":
         return f"; whether {method} helps cannot be said from the rows it was fitted on."
-    first, last = words[calibration]
-    return f"; {method} {first} ({moved}, {'out of fold' if evaluation == 'out-of-fold' else 'on rows it has not seen'}){last}."
+    seen = "out of fold" if evaluation == "out-of-fold" else "on rows it has not seen"
+    return f"; {method} {words[calibration]} ({moved}, {seen})."
 
 
-def could_show(detectable: float) -> str:
-    """What "no evidence" leaves open, in brackets."""
-    points = 100.0 * detectable
-    size = f"{points:.0f}" if points >= 9.5 else f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
-    return f"(these rows could have shown an error of {size} points on the whole, in 19 of 20 samples)"
-
-
-def about_model(chance: Any, gap: float, words: tuple[str, str]) -> str:
+def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str, str]) -> str:
     """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is most of the error observed."""
-    if chance.p_value > 0.05:
+    if not found.seen:
         return "calibrated"
     if abs(gap) < 0.5 * chance.observed:
         return "miscalibrated"
@@ -72,12 +71,12 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
     return {"better": "use", "worse": "do not use"}.get(loss.change.meaning, "no clear gain")
 
 
-def _about_model(model, chance, quality):
+def _about_model(model: str, chance: Any, quality: Any, evidence: Evidence) -> str:
     says = f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the time"
     if model == "calibrated":
         return (
             f"No miscalibration of the model can be told from chance: {says}, with an ECE of {rounded(chance.observed)} "
-            f"{could_show(quality.detectable)}"
+            f"{could_show(evidence.before)}"
         )
     named = "miscalibrated, too sure in places and not enough in others" if model == "miscalibrated" else model
     return f"The model is {named}: {says}, with an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"

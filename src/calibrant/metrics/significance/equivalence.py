@@ -16,7 +16,7 @@ from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
-__all__ = ["calibration_equivalence_test"]
+__all__ = ["calibration_equivalence_test", "equivalence"]
 
 #: The level whose z and t say how much wider a few clusters make a bin's interval.
 LEVEL = 0.9
@@ -101,12 +101,31 @@ def calibration_equivalence_test(
     if len(score) < n_bins:
         raise InputError(f"n_bins must be at most the number of rows, {len(score)}; got {n_bins}; pass fewer bins.")
     group = equal_mass_groups(score, n_bins, weight)
+    found = equivalence(score, hit, weight, record.cluster, margin, group)
+    return CalibrationTest(*found, f"{int(group.max()) + 1} bins of equal weight", float(weight.sum()))
+
+
+def equivalence(
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray | None,
+    margin: float,
+    group: np.ndarray,
+) -> tuple[float, float]:
+    """(the largest gap of a group (n,) of rows, the p-value of a gap of the margin or more)."""
     found = [
-        _of_bin(score[rows], hit[rows], weight[rows], None if record.cluster is None else record.cluster[rows], margin)
+        _of_bin(
+            score[rows],
+            hit[rows],
+            weight[rows],
+            None if cluster is None else cluster[rows],
+            margin,
+        )
         for rows in (np.flatnonzero(group == b) for b in range(int(group.max()) + 1))
     ]
     gap, p_value = np.array(found).max(axis=0).tolist()
-    return CalibrationTest(gap, p_value, f"{len(found)} bins of equal weight", float(weight.sum()))
+    return gap, p_value
 
 
 def _of_bin(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None, margin: float) -> tuple[float, float]:

@@ -7,18 +7,18 @@ from typing import Any
 from calibrant import metrics
 from calibrant.contracts.columns import Known
 from calibrant.reporting import quality as of_answers
-from calibrant.reporting.cautions import copied, shifted, small
+from calibrant.reporting.cautions import SURE_ROWS, copied, doubtful, shifted, small
 from calibrant.reporting.quality import Shift
 from calibrant.reporting.states import Seen
 
-__all__ = ["cautions", "quality"]
+__all__ = ["cautions", "quality", "vetoes"]
 
 #: Below so many events, or rows without one, intervals of the calibration are wide (Collins et al., Statistics in Medicine 2016).
 FEW_EVENTS = 100
 #: Rows from which on a ranking says something.
 ENOUGH = 50
 #: A ranking beyond these is said to be too good, or the wrong way round where that is sure.
-TOO_GOOD, REVERSED = 0.999, 0.45
+TOO_GOOD, REVERSED, BACKWARDS = 0.999, 0.45, 0.999
 SHIFTS = {"event_shift": "The event occurs at another rate", "risk_shift": "The risks are spread otherwise"}
 
 
@@ -27,7 +27,7 @@ class EventQuality(Known):
     """What the rows are like, as :class:`~calibrant.reporting.quality.ClassQuality`.
 
     ``rate`` is the share of events, ``risk`` the mean risk; ``certain_wrong`` counts the rows of a risk of exactly 0 or 1 where the
-    opposite happened. ``veto`` is the sentence that says why nothing may be advised on these rows, or None.
+    opposite happened.
     """
 
     n: float
@@ -37,8 +37,6 @@ class EventQuality(Known):
     rate: float
     risk: float
     certain_wrong: float
-    detectable: float
-    veto: str | None
     shared: float | None
     event_shift: Shift | None
     risk_shift: Shift | None
@@ -50,33 +48,39 @@ def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
     certain = risks.sums[risks.values == 0.0, 1].sum() + risks.sums[risks.values == 1.0, 2].sum()
     return EventQuality(
         found.n, found.sparse_bins, found.repeated, float(seen.counts.total[1]), found.accuracy, found.confidence, float(certain),
-        found.detectable, _ranked(seen, found.n, float(seen.counts.total[1])), found.shared, found.label_shift, found.confidence_shift,
+        found.shared, found.label_shift, found.confidence_shift,
     )  # fmt: skip
 
 
 def cautions(seen: Seen, found: EventQuality) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
     copies = copied(found, "prediction and outcome")
-    vetoed = [] if found.veto is None else [found.veto]
-    return [*vetoed, *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n), *_certain(found)]
+    return [
+        *_ranked(seen, found), *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n),
+        *_certain(found),
+    ]  # fmt: skip
 
 
-def _ranked(seen: Seen, n: float, events: float) -> str | None:
-    """What is wrong with how the risks rank, where anything is."""
-    if n < ENOUGH or min(events, n - events) < 1.0:
-        return None
+def vetoes(seen: Seen, found: EventQuality) -> list[str]:
+    """The cautions that forbid any advice."""
+    return [*_ranked(seen, found, SURE_ROWS), *doubtful(found, "prediction and outcome", SHIFTS)]
+
+
+def _ranked(seen: Seen, found: EventQuality, fewest: int = ENOUGH) -> Iterator[str]:
+    """What is wrong with how the risks rank; too well only from ``fewest`` rows on."""
+    if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
+        return
     auroc = metrics.event_auroc.of(seen.counts.pairs)
-    if auroc > TOO_GOOD:
-        return (
+    if auroc > TOO_GOOD and found.n >= fewest:
+        yield (
             "The risks put nearly every event above every other row: check that the model was not trained on these rows, "
             "as its risks would mean nothing."
         )
-    if auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=0.99).high < 0.5:
-        return (
+    if auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=BACKWARDS).high < 0.5:
+        yield (
             f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that these are the risks of the event and "
             "not of its opposite."
         )
-    return None
 
 
 def _few(found: Any) -> Iterator[str]:

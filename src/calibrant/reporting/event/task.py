@@ -16,7 +16,7 @@ from calibrant.reporting import curves
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
 from calibrant.reporting.event.promises import RatePromises, rate_promises
-from calibrant.reporting.event.quality import cautions, quality
+from calibrant.reporting.event.quality import cautions, quality, vetoes
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
 from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of
@@ -155,6 +155,6 @@ def _chance(seen: Seen, asked: Asked) -> Any:
 
 EVENT = replace(
     CLASSIFICATION, measures=measures, seen=_seen, quality=quality, chance=_chance,
-    cautions=cautions, verdict=verdict, gaps=gaps, sections=_sections,
+    cautions=cautions, vetoes=vetoes, verdict=verdict, gaps=gaps, sections=_sections,
     target="event",
 )  # fmt: skip

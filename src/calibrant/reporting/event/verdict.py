@@ -2,79 +2,67 @@
 
 from typing import Any
 
+from calibrant.reporting.advice import Evidence, could_show
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
-from calibrant.reporting.verdict import about_calibration, about_model, advised, could_show
+from calibrant.reporting.verdict import about_calibration, about_model, advised
 
 __all__ = ["verdict"]
 
 #: From here on a mean is told as so many times too high or too low, below it in points.
 TIMES = 1.3
-#: Intervals are made so much wider before they accuse a model: there are three looks at each (Bonferroni, at 95 %).
-WIDER = 1.22
 SIDES = ("overestimates", "underestimates")
 WORDS = {
-    "mixed": ("lowers the log loss but makes the risks less honest", ": try another method"),
-    "use": ("improves it", ": use it"),
-    "do not use": ("makes it worse", ": do not use it here"),
-    "no clear gain": ("changes it by no more than chance", ""),
+    "mixed": "lowers the log loss but makes the risks less honest",
+    "use": "improves it",
+    "do not use": "makes it worse",
+    "no clear gain": "is not shown to improve it",
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str) -> Verdict:
+def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
     """What the numbers say of the risks, and of the calibration, with a recommendation.
 
     ``model`` is "calibrated", "overestimates", "underestimates" or "miscalibrated" (too high in places and too low in others); the
     parameters are those of :func:`calibrant.reporting.verdict.verdict`.
     """
     said, happened = quality.risk, quality.rate
-    model, evidence = _model(scores, chance, said - happened)
+    model = about_model(evidence.before, chance, said - happened, SIDES)
     calibration = advised(scores["log_loss"], scores["event_ece"], evaluation)
-    if quality.veto is not None and calibration not in ("none", "unknown"):
-        calibration = "check the data first"
-        return Verdict(f"{_about(model, evidence, quality)}. Check the data first. {quality.veto}", model, calibration)
     moved = ""
     if calibration in WORDS:
         loss, ratio = scores["log_loss"], scores["observed_expected_ratio"].after.value
         risk = "" if not ratio else f"it then says {share(happened / ratio)}; "
         moved = f"{risk}log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}"
-    sentence = _about(model, evidence, quality) + about_calibration(calibration, WORDS, method, moved, evaluation)
-    return Verdict(sentence, model, calibration)
+    state, ending = evidence.advice(calibration in ("use", "mixed"))
+    sentence = _about(model, _shown(scores, chance, evidence), quality, evidence)
+    sentence += about_calibration(calibration, WORDS, method, moved, evaluation)
+    return Verdict(f"{sentence} {ending}", model, calibration, state)
 
 
-def _model(scores: Any, chance: Any, gap: Any) -> tuple[str, str]:
-    """The model in a word, and the number that says it.
-
-    Where the ECE finds nothing, as bins see little of rare events, an interval of O/E or of the slope beside it may leave 1 out.
-    """
-    model: str = about_model(chance, gap, SIDES)
-    error = f"an ECE of {rounded(chance.observed)}"
-    if model != "calibrated":
-        return model, f"{error} where chance explains {rounded(chance.high)}"
-    ratio, slope = scores["observed_expected_ratio"].before, scores["calibration_slope"].before
-    if _off(ratio):
-        return SIDES[1 if ratio.value > 1.0 else 0], f"an O/E of {_limits(ratio)}"
-    return ("miscalibrated", f"a calibration slope of {_limits(slope)}") if _off(slope) else (model, error)
-
-
-def _off(one: Any):
-    return one.low is not None and (one.value - 1.0 > WIDER * (one.value - one.low) or 1.0 - one.value > WIDER * (one.high - one.value))
+def _shown(scores: Any, chance: Any, evidence: Evidence) -> str:
+    """The number that says most against the risks."""
+    if not evidence.before.seen:
+        return f"an ECE of {rounded(chance.observed)}"
+    called = {"offset": ("observed_expected_ratio", "an O/E"), "slope": ("calibration_slope", "a calibration slope")}
+    key, name = called.get(evidence.before.worst, ("", ""))
+    if key and scores[key].before.low is not None and chance.observed <= chance.high:
+        return f"{name} of {_limits(scores[key].before)}"
+    return f"an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"
 
 
 def _limits(one: Any):
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
-def _about(model: Any, evidence: Any, quality: Any):
+def _about(model: str, shown: str, quality: Any, evidence: Evidence) -> str:
     said, happened = quality.risk, quality.rate
     means = f"says {share(said)} on average where {share(happened)} happened"
     if model == "calibrated":
-        return (
-            f"No miscalibration of the risks can be told from chance: the model {means}, with {evidence} {could_show(quality.detectable)}"
-        )
+        return f"No miscalibration of the risks can be told from chance: the model {means}, with {shown} {could_show(evidence.before)}"
     if model == "miscalibrated":
-        return f"The model {means}, but is too high in places and too low in others: {evidence}"
-    return f"The model {means}: it {model} {_by(said, happened)}, with {evidence}"
+        return f"The model {means}, but is too high in places and too low in others: {shown}"
+    return f"The model {means}: it {model} {_by(said, happened)}, with {shown}"
 
 
 def _by(said: Any, happened: Any):

@@ -1,13 +1,18 @@
 """What a reader should know before trusting the numbers on error bars, in plain words."""
 
-from calibrant.reporting.cautions import copied, shifted, small
+from calibrant.reporting.cautions import copied, doubtful, shifted, small
 from calibrant.reporting.regression.quality import FEW, ForecastQuality
 
-__all__ = ["cautions"]
+__all__ = ["cautions", "vetoes"]
 
 SHIFTS = {"std_shift": "The error bars are of other sizes", "mean_shift": "The predicted values are spread otherwise"}
 #: Shares of rows, and sizes, from which a word is due.
 TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
+
+
+def vetoes(found: ForecastQuality) -> list[str]:
+    """The cautions that forbid any advice."""
+    return [*_leaks(found), *doubtful(found, "forecast and outcome", SHIFTS)]
 
 
 def cautions(found: ForecastQuality) -> list[str]:

@@ -17,10 +17,12 @@ from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import n_clusters
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import REGIONS, Place, by_region, together, worth_of
-from calibrant.reporting.regression.cautions import cautions
+from calibrant.reporting.regression.cautions import cautions, vetoes
 from calibrant.reporting.regression.chance import chance_errors
 from calibrant.reporting.regression.curves import Curves, curves
+from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
 from calibrant.reporting.regression.quality import quality
 from calibrant.reporting.regression.states import CLAIMED, ForecastSeen
 from calibrant.reporting.regression.verdict import overall, verdict
@@ -183,9 +185,14 @@ def _seen(record, asked):
     return ForecastSeen.of([record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins}))
 
 
+def _against(seen: ForecastSeen, groups: Any, margin: float | None, after: bool, random_state: int) -> Miscalibration:
+    return miscalibration_of_forecasts(seen.rows, margin, random_state=random_state)
+
+
 REGRESSION = Task(
     name="regression", n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
     seen=_seen, quality=quality, cautions=lambda _, found: cautions(found),
     chance=lambda seen, asked: chance_errors(seen, random_state=asked.random_state),
+    vetoes=lambda _, found: vetoes(found), against=_against,
     verdict=verdict, overall=overall, sums=_sums, gaps=_gaps, said=_held, sections=_sections,
 )  # fmt: skip

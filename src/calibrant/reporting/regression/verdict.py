@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from calibrant.reporting.advice import STATES, Evidence, could_show
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration
 
@@ -14,14 +16,14 @@ MODELS = ("overconfident", "miscalibrated", "underconfident", "calibrated")
 NEGLIGIBLE = 5e-3
 CALIBRATIONS = ("do not use", "mixed", "no clear gain", "use", "unknown", "none")
 WORDS = {
-    "mixed": ("improves one score and worsens another", ": try another method"),
-    "use": ("improves them", ": use it"),
-    "do not use": ("makes them worse", ": do not use it here"),
-    "no clear gain": ("changes them by next to nothing", ""),
+    "mixed": "improves one score and worsens another",
+    "use": "improves them",
+    "do not use": "makes them worse",
+    "no clear gain": "is not shown to improve them",
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str) -> Verdict:
+def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
     """What the numbers say of the error bars of one output, and of the calibration, with a recommendation.
 
     Parameters
@@ -31,16 +33,19 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     quality : with the root mean square of the errors in std before
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
+    evidence : Evidence
     """
-    model = _model(chance, scores["coverage"].before, quality.scaled_error)
+    model = _model(evidence.before, scores["coverage"].before, quality.scaled_error)
     calibration = {"none": "none", "in-sample": "unknown"}.get(evaluation) or _calibration(scores)
     moved = ""
     if calibration in WORDS:
         crps, ence = scores["crps"], scores["ence"]
         moved = "" if crps.after is None else f"CRPS {crps.before.value:.4g} to {crps.after.value:.4g}, "
         moved += f"ENCE to {ence.after.value:.3f}"
-    said = _about_model(model, scores, chance, quality) + about_calibration(calibration, WORDS, method, moved, evaluation)
-    return Verdict(said, model, calibration)
+    state, ending = evidence.advice(calibration in ("use", "mixed"))
+    said = _about_model(model, scores, chance, quality, evidence)
+    said += about_calibration(calibration, WORDS, method, moved, evaluation)
+    return Verdict(f"{said} {ending}", model, calibration, state)
 
 
 def overall(verdicts: Any) -> Any:
@@ -56,11 +61,13 @@ def overall(verdicts: Any) -> Any:
     for kind, words in (("use", "improves"), ("mixed", "improves one score and worsens another of"), ("do not use", "worsens")):
         if by_kind[kind]:
             sentence += f"; calibration {words} {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
-    return Verdict(f"{sentence}.", min(found, key=MODELS.index), calibration)
+    state = min((one.state for one in verdicts.values()), key=STATES.index)
+    named_state = f"{state[0].upper()}{state[1:]}"
+    return Verdict(f"{sentence}. {named_state}.", min(found, key=MODELS.index), calibration, state)
 
 
-def _model(chance, coverage, scaled_error):
-    if not any(one.beyond for one in chance.values()):
+def _model(found: Miscalibration, coverage: Any, scaled_error: float) -> str:
+    if not found.seen:
         return "calibrated"
     if coverage.high < 0.9 and scaled_error > 1.0:
         return "overconfident"
@@ -79,12 +86,12 @@ def _meaning(score, unit):
     return None if change is None or abs(change.value) <= NEGLIGIBLE * unit else change.meaning
 
 
-def _about_model(model, scores, chance, quality):
+def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: Evidence) -> str:
     held, ence = scores["coverage"].before.value, chance["ence"]
     says = (
         f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality.scaled_error:.2f} times what the std says, "
         f"and the ENCE is {ence.observed:.3f}"
     )
     if model == "calibrated":
-        return f"No fault of the error bars can be told from chance: {says}"
+        return f"No fault of the error bars can be told from chance: {says} {could_show(evidence.before)}"
     return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence.high:.3f}"
