@@ -19,11 +19,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["checkout", "lines_by_kind", "measure", "reaches", "sites_that_ask_for_the_task", "statements"]
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["checkout", "circles", "lines_by_kind", "measure", "places_that_ask_for_the_kind", "reaches", "statements"]
 
 ROOT = Path(__file__).resolve().parent.parent
-#: The classes of one task: an ``isinstance`` of one of them asks which task it is, as ``.task`` does.
-OF_ONE_TASK = {
+#: The kinds of prediction, the classes of one kind, and the calls that look at an input for it.
+KINDS = ("classification", "regression")
+SNIFFING = ("is_forecast", "of_forecasts", "takes_forecasts")
+OF_ONE_KIND = {
     "Calibrator", "RegressionCalibrator", "Predictions", "Forecast", "ForecastRecord", "RegressionMetric", "RegressionSumMetric",
     "RegressionMeanMetric",
 }  # fmt: skip
@@ -55,6 +60,9 @@ print(json.dumps(out))
 """
 
 
+NAMES = "import json, calibrant; print(json.dumps(calibrant.__all__))"
+
+
 def _trees(package: Path) -> Iterator[tuple[Path, str, ast.Module]]:
     for path in sorted(package.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -83,15 +91,56 @@ def reaches(tree: ast.Module) -> list[str]:
     return found
 
 
-def sites_that_ask_for_the_task(tree: ast.Module) -> int:
-    """How often code asks whether it works on classes or on numbers: ``.task``, ``isinstance`` of a class of one task."""
-    count = 0
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr == "task":
-            count += 1
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
-            count += bool(OF_ONE_TASK & {n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(node.args[1])})
-    return count
+def places_that_ask_for_the_kind(tree: ast.Module) -> int:
+    """How often code asks whether it works on classes or on numbers.
+
+    Counted are the literals of the two kinds, ``.task``, ``isinstance`` of a class of one kind,
+    ``std is None`` and calls that look at the input (``is_forecast``). Frozen: what moves behind
+    another name is added here, never taken out.
+    """
+    return sum(map(_asks_for_the_kind, ast.walk(tree)))
+
+
+def _asks_for_the_kind(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value in KINDS
+    if isinstance(node, ast.Attribute):
+        return node.attr == "task"
+    if isinstance(node, ast.Compare):
+        other = node.comparators[0]
+        nothing = isinstance(other, ast.Constant) and other.value is None
+        return nothing and _called(node.left) == "std"
+    if not isinstance(node, ast.Call):
+        return False
+    if _called(node.func) in ("isinstance", "issubclass"):
+        return bool(OF_ONE_KIND & {_called(one) for one in ast.walk(node.args[1])})
+    return _called(node.func) in SNIFFING
+
+
+def _called(node: ast.AST) -> str:
+    """The name of a name or attribute, else an empty one."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def circles(package: Path) -> list[list[str]]:
+    """Modules of one folder that import each other in a circle, function by function too."""
+    names = {_module(path): i for i, (path, _, _) in enumerate(_trees(package))}
+    edges = np.zeros((len(names), len(names)), dtype=bool)
+    for path, _, tree in _trees(package):
+        own = names[_module(path)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module in names:
+                other = names[node.module]
+                folder = node.module.rpartition(".")[0]
+                edges[own, other] = own != other and folder == _module(path).rpartition(".")[0]
+    _, part = connected_components(edges, connection="strong")
+    listed = list(names)
+    rings = (np.flatnonzero(part == k) for k in np.flatnonzero(np.bincount(part) > 1))
+    return [[listed[i] for i in ring] for ring in rings]
+
+
+def _module(path: Path) -> str:
+    return ".".join(("calibrant", *path.with_suffix("").parts)).removesuffix(".__init__")
 
 
 def statements(tree: ast.Module) -> int:
@@ -107,24 +156,37 @@ def statements(tree: ast.Module) -> int:
 def measure(root: Path, *, quick: bool = False) -> dict[str, object]:
     """Everything about the checkout at ``root``, by name."""
     package = root / "src" / "calibrant"
-    kinds, sizes, functions, by_folder, asked, count = Counter(), [], [], Counter(), 0, 0
+    kinds, sizes, functions, by_folder, asked, count, text_of = Counter(), [], [], Counter(), [], 0, []
     for path, text, tree in _trees(package):
         found = lines_by_kind(text, tree)
         kinds += found
         sizes.append(text.count("\n"))
         by_folder[path.parts[0]] += len(reaches(tree))
-        asked += sites_that_ask_for_the_task(tree)
+        asked.append(places_that_ask_for_the_kind(tree))
+        text_of.append(text)
         count += statements(tree)
         functions += [_length(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     out: dict[str, object] = {
         "lines of src (wc)": sum(sizes), **{f"  {kind}": kinds[kind] for kind in ("code", "docstring", "comment", "blank")},
         "statements": count, "files": len(sizes), "median file": statistics.median(sizes), "longest file": max(sizes),
         "function p95": statistics.quantiles(functions, n=20)[-1], "reaches for another's underscore": sum(by_folder.values()),
-        **{f"  {folder}": n for folder, n in by_folder.most_common() if n}, "sites that ask for the task": asked,
+        **{f"  {folder}": n for folder, n in by_folder.most_common() if n},
+        "places that ask for the kind": sum(asked), "  in files": sum(map(bool, asked)),
+        "circles inside folders": len(circles(package)), **_dialect("\n".join(text_of)),
+        "names at the top": len(json.loads(_run(root, NAMES))),
     }  # fmt: skip
     for task, n in json.loads(_run(root, CROSSINGS.format(doors=DOORS))).items():
         out[f"door crossings of one report, {task}"] = n
     return out if quick else {**out, "verifytypes": _known_types(root), **_import_ratios(root)}
+
+
+def _dialect(text: str) -> dict[str, object]:
+    """What only our own code looks like, and what speaks of a past that no user has."""
+    return {
+        "fmt: skip": text.count("fmt: skip"),
+        "lines over 100 columns": sum(len(line) > 100 for line in text.split("\n")),
+        "deprecations and version notes": len(re.findall(r"versionadded|versionchanged|[Dd]eprecat", text)),
+    }
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
