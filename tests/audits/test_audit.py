@@ -219,6 +219,41 @@ def test_a_group_that_is_off_is_found_more_often_than_not_and_no_other_with_it()
     assert found.any_false <= most_alarms(30)
 
 
+def _shares(off, seed):
+    """Groups called off by either control, as (share of false ones, how many) each: 20 parts, and 40 near-copies of a true group."""
+    rng = np.random.default_rng(seed)
+    n = 1200
+    part, copied = rng.integers(0, 20, n), rng.random(n) < 0.3
+    p = rng.beta(2.0, 3.0, n)
+    wrong = np.isin(part, off)
+    groups = {"part": part.astype(str)}
+    for k in range(40):
+        groups[f"copy {k}"] = np.where((copied ^ (rng.random(n) < 0.03)) & ~wrong, "in", None)
+    y = (rng.random(n) < np.clip(p + 0.4 * wrong, 0.0, 1.0)).astype(int)
+    found = []
+    for control in ("any", "share"):
+        called = cb.audit(y, p, groups, depth=1, n_draws=199, control=control, random_state=seed).off
+        # What lies outside of every copy holds all the rows that are off.
+        false = [one for one in called if one.where.get("part") not in {str(k) for k in off} and "(missing)" not in one.name]
+        found.append((len(false) / max(len(called), 1), len(called)))
+    return found
+
+
+@pytest.mark.parametrize("off", [[0], [0, 3, 6, 9, 12, 15]])
+def test_the_share_of_false_finds_holds_where_groups_are_near_copies(off):
+    found = np.array([_shares(off, seed) for seed in range(40)])
+    assert found[:, 1, 0].mean() <= 0.05
+    assert (found[:, 1, 1] >= found[:, 0, 1]).all()
+
+
+def test_the_share_of_false_finds_finds_more_where_many_groups_are_off():
+    rng = np.random.default_rng(0)
+    p, groups = rng.beta(2.0, 3.0, 2000), {f"c{k}": rng.integers(0, k, 2000).astype(str) for k in (2, 4, 6, 5)}
+    y = (rng.random(2000) < np.minimum(p + 0.1, 1.0)).astype(int)
+    found = [len(cb.audit(y, p, groups, n_draws=400, control=control).off) for control in ("any", "share")]
+    assert found[1] >= 1.2 * found[0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

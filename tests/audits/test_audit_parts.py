@@ -7,7 +7,7 @@ from scipy import optimize, special, stats
 import calibrant as cb
 from calibrant._kernels.memberships import membership
 from calibrant.audits import nulls as kernel
-from calibrant.audits.evidence import false_discovery, shrunk_gaps
+from calibrant.audits.evidence import shrunk_gaps
 from calibrant.audits.found import _rules, found_groups, number_features
 from calibrant.audits.levels import cells, columns_of, everyone, family
 from calibrant.audits.limits import gap_limits
@@ -160,7 +160,7 @@ def test_statistics_by_hand():
 def test_all_groups_are_tested_with_one_set_of_draws():
     sample, groups = sampled()
     for null in ("strong", "weak"):
-        found = kernel.tested_groups(sample, groups, null, 300, 0)
+        found = kernel.tested_groups(sample, groups, null, 300, 0, "any")
         of = {"strong": Strong, "weak": Weak}[null](sample, groups, np.zeros((len(sample), 1), dtype=int), 1)
         np.testing.assert_allclose(found.statistic, np.abs(of.totals.came - of.totals.said) / of.deviation)
         np.testing.assert_allclose(found.spread, of.deviation if null == "strong" else np.sqrt(of.centred_variance))
@@ -172,7 +172,7 @@ def test_all_groups_are_tested_with_one_set_of_draws():
         assert found.range_[0] > 0.0
         assert len(found.range_[1]) == 300
     few = of_outcomes(np.full(3, 0.5), np.array([0.0, 1.0, 1.0]), np.ones(3), np.zeros(3, dtype=int))
-    none = kernel.tested_groups(few, everyone(len(few)), "strong", 50, 0)
+    none = kernel.tested_groups(few, everyone(len(few)), "strong", 50, 0, "any")
     assert not none.tested.any()
     assert np.isnan(none.p_value).all()
 
@@ -212,18 +212,11 @@ def test_gaps_are_shrunk_by_the_variance_of_most_likelihood():
     assert shrunk_gaps(gap, error, np.zeros_like(used)).tolist() == [[0.0]] * 4
 
 
-def test_found_groups_are_adjusted_among_those_tested_alone():
+def test_the_share_of_false_finds_asks_no_more_of_any_group():
     sample, groups = sampled()
-    found = kernel.tested_groups(sample, groups, "strong", 50, 0)
-    adjusted = false_discovery(sample, groups, found, "strong")
-    np.testing.assert_array_equal(np.isnan(adjusted), ~found.tested)
-    assert ((adjusted[found.tested] > 0.0) & (adjusted[found.tested] <= 1.0)).all()
-    clustered, groups = sampled(True)
-    found = kernel.tested_groups(clustered, groups, "weak", 50, 0)
-    p = 2 * stats.t.sf(found.statistic[found.tested], CLUSTER.max())
-    np.testing.assert_allclose(
-        false_discovery(clustered, groups, found, "weak")[found.tested], stats.false_discovery_control(np.minimum(p, 1), method="by")
-    )
+    each, share = (kernel.tested_groups(sample, groups, "strong", 50, 0, control).p_value for control in ("any", "share"))
+    np.testing.assert_array_equal(np.isnan(share), np.isnan(each))
+    assert (share <= each)[~np.isnan(each)].all()
 
 
 def test_levels_and_their_crossings():
@@ -379,7 +372,7 @@ def test_the_largest_range_is_that_of_all_questions():
     came = np.eye(3)[np.concatenate([np.tile([0, 2], 15), np.full(30, 1)])]
     said[:30, 1], said[:30, 0] = 0.39, 0.31
     sample = ClassSample(("a", "b", "c"), np.ones(60), said, came, said * (1.0 - said), None, np.arange(60))
-    found = kernel.tested_groups(sample, everyone(60), "strong", 20, 0)
+    found = kernel.tested_groups(sample, everyone(60), "strong", 20, 0, "any")
     ranges, deviations = [], np.empty(3)
     for q in range(3):
         running = np.cumsum((came - said)[np.argsort(said[:, q], kind="stable"), q])
@@ -418,7 +411,7 @@ def test_sums_are_of_the_event_or_of_the_answer():
 
 def test_where_nothing_can_be_tested_nothing_is_said():
     sample = of_outcomes(np.full(4, 0.5), np.array([0.0, 1.0, 1.0, 0.0]), np.ones(4), np.zeros(4, dtype=int))
-    found = kernel.tested_groups(sample, everyone(len(sample)), "strong", 20, 0)
+    found = kernel.tested_groups(sample, everyone(len(sample)), "strong", 20, 0, "any")
     assert (found.tested.tolist(), np.isnan(found.p_value).all(), len(found.maxima)) == ([[False]], True, 0)
     assert (found.range_[0], len(found.range_[1])) == (0.0, 0)
     np.testing.assert_allclose(found.spread, np.sqrt(4.0 * 0.25))

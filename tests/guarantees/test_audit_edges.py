@@ -6,11 +6,9 @@ Plain functions: ``tools/mutants/hand.py`` runs them on sources that are wrong o
 import math
 
 import numpy as np
-from scipy import sparse
 
 import calibrant as cb
-from calibrant._kernels.group_bets import SHIFTS, STAKES, by_adjusted, e_adjusted, log_bets
-from calibrant._kernels.step_down import step_down
+from calibrant._kernels.step_down import share_adjusted, step_down
 
 
 def test_step_down_by_hand():
@@ -33,44 +31,22 @@ def test_no_p_value_is_below_one_before_it_nor_below_one_over_the_draws():
     assert step_down(np.array([2.0]), [np.full((1, 1), 3.0), np.zeros((1, 2))])[0].tolist() == [0.5]
 
 
-def test_e_values_adjusted_by_hand():
-    """m / (k e): 2 / 40 and 2 / (2 x 10); a later one that is smaller helps those before it; none is above 1."""
-    np.testing.assert_allclose(e_adjusted(np.log([40.0, 10.0])), [0.05, 0.1])
-    np.testing.assert_allclose(e_adjusted(np.log([39.0, 40.0])), [1.0 / 39.0, 1.0 / 39.0])
-    np.testing.assert_allclose(e_adjusted(np.log([0.5, 50.0, 2.0])), [1.0, 0.06, 0.75])
+def test_share_of_false_finds_by_hand():
+    """Of 19 draws one reaches 3 with one statistic, and two reach 2, one of them with both.
 
-
-def test_p_values_adjusted_by_hand():
-    """Two-sided; Benjamini and Yekutieli's factor of two tests is 1 + 1/2."""
-    np.testing.assert_allclose(by_adjusted(np.array([2.5758293035489004, 2.0537489106318225]), None), [0.03, 0.06])
-    np.testing.assert_allclose(by_adjusted(np.array([0.0]), None), [1.0])
-    # Student's with one degree of freedom: P(|t| >= 1) = 1/2.
-    np.testing.assert_allclose(by_adjusted(np.array([1.0]), 1.0), [0.5])
-
-
-def test_bets_are_worth_one_on_average():
-    """Over all outcomes of three rows, at their own probabilities, or at others of the same mean where the stakes are on errors."""
-    everyone = sparse.csr_array(np.ones((1, 3)))
-    for said, true, of_rows in (((0.2, 0.5, 0.7), (0.2, 0.5, 0.7), True), ((0.4, 0.4, 0.4), (0.4, 0.4, 0.4), False)):
-        mean = 0.0
-        for outcome in np.ndindex(2, 2, 2):
-            y = np.array(outcome, dtype=float)
-            probability = np.prod(np.where(y == 1.0, true, 1.0 - np.array(true)))
-            mean += probability * math.exp(float(log_bets(everyone, np.array(said), y, 1.0 - y, of_rows)[0]))
-        assert math.isclose(mean, 1.0, rel_tol=1e-12)
-
-
-def test_bets_written_out():
-    """A hit at .2 and two misses at .5; each row multiplies what is staked on a shift, or on an error."""
-    member, p = sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]])), np.array([0.2, 0.5])
-    hits, misses = np.array([1.0, 0.0]), np.array([0.0, 2.0])
-    found = np.exp(log_bets(member, p, hits, misses, True))
-    grown = [np.exp(s) / (1.0 + 0.2 * np.expm1(s)) for s in SHIFTS], [1.0 / (1.0 + 0.5 * np.expm1(s)) ** 2 for s in SHIFTS]
-    np.testing.assert_allclose(found, [np.mean(np.multiply(*grown)), np.mean(grown[1])])
-    found = np.exp(log_bets(member, p, hits, misses, False))
-    grown = [1.0 + 0.8 * s for s in STAKES], [(1.0 - 0.5 * s) ** 2 for s in STAKES]
-    np.testing.assert_allclose(found, [np.mean(np.multiply(*grown)), np.mean(grown[1])])
-    assert np.abs(STAKES).max() < 1.0
+    Step-down finds the first test from 2 / 20 on. With it found, the second is found from twice the share of
+    1 / 20 (itself), 1 / 2 / 20 (one statistic, beside one found) and 2 / 3 / 20 (two statistics) on.
+    """
+    draws = np.zeros((2, 19))
+    draws[0, 0], draws[:, 1] = 3.5, 2.5
+    observed = np.array([3.0, 2.0])
+    assert step_down(observed, [draws])[0].tolist() == [0.1, 0.1]
+    above = np.array([[1, *[0] * 18], [1, 2, *[0] * 17]])
+    expected = 2.0 * (1.0 + 1.0 / 2.0 + 2.0 / 3.0) / 20.0
+    np.testing.assert_allclose(share_adjusted(np.array([0.1, 0.5]), above), [0.1, expected])
+    assert step_down(observed, [draws[:, :5], draws[:, 5:]], True)[0].tolist() == [0.1, 0.1]
+    # Where step-down asks for less, that is what is asked for.
+    np.testing.assert_allclose(share_adjusted(np.array([0.1, 0.2]), above), [0.1, 0.2])
 
 
 def _outcomes(n, hits, **options):

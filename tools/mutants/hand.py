@@ -135,11 +135,8 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("(1.0 - 1e-10)", "(1.0 + 1e-10)", (AUDIT, "as_large_as_what")),
         ("np.maximum.accumulate((1.0", "np.asarray((1.0", (AUDIT, "below_one_before_it")),
         ("block[order][::-1], axis=0)[::-1]", "block[order], axis=0)", (AUDIT, "step_down")),
-    ),
-    "_kernels/group_bets.py": (
-        ("np.log(len(log_bet) / place)", "np.log(1.0 / place)", (AUDIT, "e_values")),
-        ("np.minimum(2.0 * tail, 1.0)", "np.minimum(tail, 1.0)", (AUDIT, "p_values_adjusted")),
-        ("- np.log(len(SHIFTS))", "", (AUDIT, "bets_are_worth_one")),
+        ("return 2.0 * (1.0 + (above", "return (1.0 + (above", (AUDIT, "share_of_false_finds")),
+        ("found[:, None] + 1.0)", "found[:, None] + 2.0)", (AUDIT, "share_of_false_finds")),
     ),
     "audits/nulls.py": (
         ("totals.variance >= LEAST_VARIANCE", "totals.variance > LEAST_VARIANCE", (AUDIT, "variance_of_five")),

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.intervals import normal_quantile
-from calibrant.audits.evidence import false_discovery
 from calibrant.audits.found import found_groups
 from calibrant.audits.levels import Column, Family, everyone, family
 from calibrant.audits.nulls import Tested, tested_groups
@@ -37,15 +36,14 @@ def audited(
         raise InputError("groups must hold two levels or more, in one column at least; got one group of all rows; pass other columns.")
     rows, multicalibration = list[GroupGap](), None
     for one, family_, share in looked:
-        tested = tested_groups(one, family_, null, n_draws, random_state)
-        p_value = false_discovery(one, family_, tested, null) if control == "share" else tested.p_value
+        tested = tested_groups(one, family_, null, n_draws, random_state, control)
         alpha = (1.0 - level) / share
         critical = _critical(tested, alpha, null, one)
-        rows += gaps(one, family_, tested, np.minimum(share * p_value, 1.0), critical, 1.0 - level, tolerance, one is not sample)
+        rows += gaps(one, family_, tested, np.minimum(share * tested.p_value, 1.0), critical, 1.0 - level, tolerance, one is not sample)
         if one is sample and len(tested.maxima):
             multicalibration = _multicalibration(tested)
     whole = everyone(len(sample))
-    tested = tested_groups(sample, whole, null, 1, random_state)
+    tested = tested_groups(sample, whole, null, 1, random_state, "any")
     nothing = np.full(tested.p_value.shape, np.nan)
     overall = gaps(sample, whole, tested, nothing, np.full(nothing.shape, normal_quantile(level)), 1.0 - level, tolerance, False)
     return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)

@@ -211,7 +211,7 @@ class Weak(_Null):
 NULLS: dict[str, type[Strong] | type[Weak]] = {"strong": Strong, "weak": Weak}
 
 
-def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, random_state: int) -> Tested:
+def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, random_state: int, control: str) -> Tested:
     """Test all groups of a family for each question, with their number taken into account."""
     place = np.column_stack([equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T])
     of = NULLS[null](sample, family, place, int(place.max()) + 1)
@@ -237,7 +237,7 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
                 out[question == q] = one[0]
             yield out
 
-    p_value[tested], maxima = step_down(observed, blocks())
+    p_value[tested], maxima = step_down(observed, blocks(), control == "share")
     seen = [_statistics(totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts)[1] for q in
             range(tested.shape[1])]  # fmt: skip
     range_ = float(np.max(seen)), np.concatenate(ranges)
