@@ -67,7 +67,7 @@ def certified_settings(
     n_starts : int, default 1
         At how many evenly spread settings a test begins; more where it is not known where good ones lie.
     sample_weight : (n,), optional
-        Whole numbers: how often each row was met.
+        Whole numbers: how often each row was met. Weights of a sampling design or of importance are refused, and must not be rounded.
 
     Returns
     -------

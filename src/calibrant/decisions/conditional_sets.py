@@ -127,7 +127,8 @@ class ConditionalSets(Saved, BaseEstimator):
         y : (n,) labels
         features : (n, d) numbers, or booleans of groups that a row may be in; a frame's columns must come again in ``predict_set``
         sample_weight : (n,), optional
-            Whole numbers: how often each row was met.
+            Whole numbers: how often each row was met. Weights of a sampling design or of importance are refused, and must not be rounded:
+            the promise would be of other rows, and needs weighted conformal prediction, with weights learned from other rows.
         X : (n, ...) features of the rows, for calibrators that use them
         """
         require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state)

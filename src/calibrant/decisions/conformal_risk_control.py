@@ -102,7 +102,8 @@ class ConformalRiskControl(Saved, BaseEstimator):
     ) -> Self:  # fmt: skip
         """Choose the parameter on held-out predictions (n, K) and labels: (n,), or (n, K) of 0 and 1 where several may be true.
 
-        ``cluster`` names rows that hang together, ``sample_weight`` are whole numbers; ``X`` and ``reference`` are for signals.
+        ``cluster`` names rows that hang together, ``X`` and ``reference`` are for signals. ``sample_weight`` are
+        whole numbers, how often each row was met; weights of a sampling design are refused, as the promise would be of other rows.
         """
         self._check()
         if self.controls == "missed_labels":

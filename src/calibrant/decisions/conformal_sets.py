@@ -145,7 +145,8 @@ class ConformalSets(Saved, BaseEstimator):
         cluster : (n,), optional
             Which rows hang together: the promise is of rows of new clusters, and counts clusters.
         sample_weight : (n,), optional
-            Whole numbers: how often each row was met.
+            Whole numbers: how often each row was met. Weights of a sampling design or of importance are refused, and must not be rounded:
+            the promise would be of other rows, and needs weighted conformal prediction, with weights learned from other rows.
         X : (n, ...) features of the rows, for calibrators that use them
         """
         record = self._labelled(P, y, cluster, sample_weight, X)

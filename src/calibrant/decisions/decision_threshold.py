@@ -114,7 +114,8 @@ def decision_threshold(
     random_state : int, default 0
         Seed of the folds.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 means the row twice, weight 0 no row. Weights of a sampling design move the costs and the score as they should, but not
+        the interval, which counts them as rows.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

@@ -98,7 +98,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     ) -> Self:  # fmt: skip
         """Certify the thresholds on held-out predictions (n, K), or (n,) for binary, and the true labels.
 
-        ``cluster`` names rows that hang together, of which one of either kind counts; ``sample_weight`` are whole numbers.
+        ``cluster`` names rows that hang together, of which one of either kind counts; ``sample_weight`` are whole
+        numbers, how often each row was met; weights of a sampling design are refused, as the certificate would be of other rows.
         """
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
         if record.labels is None:

@@ -16,7 +16,8 @@ def repetitions(weight: np.ndarray) -> np.ndarray:
     if len(odd):
         raise InputError(
             f"sample_weight must be whole numbers, how often each row was seen, for a certificate counts rows; row {odd[0]} has "
-            f"{weight[odd[0]]:.6g} ({len(odd)} such rows); leave it out, or repeat rows."
+            f"{weight[odd[0]]:.6g} ({len(odd)} such rows); leave it out, for weights of a sampling design or of importance need a method "
+            "of their own (weighted conformal prediction, with weights learned from other rows)."
         )
     return np.rint(weight)
 

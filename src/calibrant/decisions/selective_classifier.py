@@ -140,7 +140,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         cluster : (n,) labels of any kind, optional
             Rows that hang together: one of each is drawn, and n counts clusters.
         sample_weight : (n,) whole numbers, optional
-            How often each row was seen.
+            How often each row was seen. Weights of a sampling design or of importance are refused, and must not be rounded: a certificate
+            counts independent rows of the population that it speaks of.
         X, reference : for signals that use them
         """
         self._check()

@@ -95,7 +95,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     and time. After :meth:`fit` on reference data the claim is "the gap in each bin is what it was there", by a Clopper-Pearson band at
     alpha / 2 over all bins, the other half being the bets'. It sees errors in level and sharpness; errors that balance within a bin or
     wiggle about the diagonal it does not. Labels must be independent given the scores of a batch (and the past): copies of rows are
-    not, so there are no weights. After a re-fit start a new one.
+    not, and rows of a sampling design are not those of the stream, so there are no weights. After a re-fit start a new one.
 
     For forecasts the claim is that of each batch's outcomes the predicted shares fall between the levels; given the past, errors of rows
     must be independent of each other. Errors of one day that share a cause are not: watch one series at a time. The rate of false

@@ -154,7 +154,8 @@ class ConformalIntervals(RegressionCalibrator):
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row.
+            Weight 2 means the row twice, weight 0 no row. Weights that are not whole are those of a sampling design or of importance:
+            they are used, and nothing is promised, since a promise needs the weight of each new row too.
         cluster : (n,) labels, optional
             Rows of one cluster (a patient, a day) hang together: each cluster then counts as one, whatever its rows.
 

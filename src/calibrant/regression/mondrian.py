@@ -128,7 +128,7 @@ class MondrianIntervals(RegressionCalibrator):
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row.
+            Weight 2 means the row twice, weight 0 no row. With weights that are not whole nothing is promised.
         groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups; for ``by="groups"``
         cluster : (n,) labels, optional
             Rows of one cluster count as one.
