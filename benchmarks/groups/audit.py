@@ -2,10 +2,11 @@
 
 ``python -m benchmarks.groups.audit [--runs 2000]`` prints one line a case. Every run draws new rows: 2,000 of them, 4 columns (of two, four
 and six levels and of numbers), 100 or more groups with their crossings. "power" is of one crossing, a twelfth of the rows, of which 12
-points too little is said.
+points too little is said. ``--hard`` prints the laws of ``benchmarks.hard`` on audits and rules, before and after.
 """
 
 import argparse
+import sys
 import time
 from dataclasses import dataclass
 
@@ -156,4 +157,8 @@ def most_alarms(runs: int) -> float:
 
 
 if __name__ == "__main__":
+    if "--hard" in sys.argv:
+        from benchmarks.hard.tables import main as hard
+
+        sys.exit(hard(sys.argv[1:], ("audits", "order", "rules")))
     main()

@@ -3,6 +3,7 @@
     python -m benchmarks.metrics.coverage --rows kept.jsonl              # all metrics and settings; run again, it goes on where it stopped
     python -m benchmarks.metrics.coverage --rows kept.jsonl --page       # what is kept onto the page docs/guide/metric_coverage.rst
     python -m benchmarks.metrics.coverage --only log_loss --repeats 1000 --models sharp "rare event"
+    python -m benchmarks.metrics.coverage --hard --page                  # laws that do not flatter (benchmarks/hard), before and after
 
 The intervals were chosen on seed 1, and are judged on seed 2027, which nothing was chosen on (--again runs a metric over, on another
 seed, that failed there). Beside each stands the percentile bootstrap
@@ -12,6 +13,7 @@ probability; of forecasts, on a million outcomes. A value that is nan (no event 
 
 import argparse
 import json
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -25,6 +27,8 @@ from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import CalibrationWarning, InputError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "metric_coverage.rst"
+#: Tables of benchmarks.hard that ``--hard`` prints.
+HARD = ("intervals", "separated", "forecasts", "classes", "weights", "clusters")
 SIZES = (50, 200)
 JUDGED_ON = 2027
 #: Resamples of the percentile bootstrap beside it, and of how many samples where sums make it cheap and where they do not.
@@ -158,5 +162,16 @@ def main():
         table([] if given.again else rows, given.only, tuple(given.sizes), given.repeats, given.models, given.seed, given.rows)
 
 
+def hard_page(now, before):
+    """Put what the tables of ``benchmarks.hard`` found onto the page."""
+    from benchmarks.metrics.coverage_page import page
+
+    PAGE.write_text(page([], chosen(), PAGE.read_text(encoding="utf-8"), (now, before)), encoding="utf-8")
+
+
 if __name__ == "__main__":
+    if "--hard" in sys.argv:
+        from benchmarks.hard.tables import main as hard
+
+        sys.exit(hard(sys.argv[1:], HARD, hard_page))
     main()

@@ -21,17 +21,21 @@ Every interval holds the number that the metric gives, has a width, and is one-s
 is covered from 0 up, so that coverage above 97 % is as it must be there, and for outcomes that take few values. Log loss, and what else
 has no bound, is covered in these models, not in any. The share of the rows that ``full_ece`` and ``cdl`` leave to each cell or score sets
 what they can say.
+
+`Laws that do not flatter the intervals`_ has clustered, weighted, tied, skewed and heavy-tailed rows, and those where an interval still
+falls short: look there before trusting one on such data. ``python -m benchmarks.metrics.coverage --hard --page`` makes that table.
 """
+HARD, HARD_COLUMNS = "Laws that do not flatter the intervals", ("table", "law", "should be", "before (527bd88)", "now", "samples at most")
 COLUMNS = ("metric", "model", "n", "truth", "coverage", "±", "missed", "width", "before", "width before", "runs", "seed")
 #: Shares of few rows: their intervals move in steps.
 SHARES = ("accuracy", "coverage", "coverage_at_risk", "size_stratified_coverage", "net_benefit", "standardised_net_benefit", "lift")
 LEAST, MOST = 0.93, 0.97
 
 
-def page(rows, metrics, before=""):
-    """The text of the page from the rows, the newest of each setting, and the metrics by key.
+def page(rows, metrics, before="", hard=({}, {})):
+    """The text of the page from the rows, the newest of each setting, the metrics by key, and what the hard tables found (now, before).
 
-    What the page ``before`` tells of metrics that have no row here stays.
+    What the page ``before`` tells of metrics, or hard tables, that have no row here stays.
     """
     kept, order, new = _told(before), list(metrics), {row["metric"] for row in rows}
 
@@ -46,8 +50,17 @@ def page(rows, metrics, before=""):
     lines = [HEAD.strip(), "", *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics))]
     lines += table(f"Below {100 * LEAST:g} % by more than two errors of the simulation", low)
     lines += table(f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high)
+    stays = [cells for cells in kept.get(HARD, []) if cells[0] not in hard[0]]
+    lines += _section(HARD, HARD_COLUMNS, sorted([*stays, *_hard_cells(*hard)], key=lambda cells: cells[0]))
     lines += table("Simulations", rows)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _hard_cells(now, before):
+    for name, found in now.items():
+        for law, (value, wanted, repeats) in found.items():
+            was = before.get(name, {}).get(law)
+            yield name, law, wanted, "" if was is None else f"{was[0]:.3f}", f"{value:.3f}", f"{repeats}"
 
 
 def _told(text):

@@ -1,12 +1,14 @@
 """Which metrics' differences between two predictions of the same rows have a paired interval that covers: simulated against a known truth.
 
     python benchmarks/metrics/paired.py ece,ici,calibration_slope --rows 500 --repeats 200
+    python -m benchmarks.metrics.paired --hard     # laws that do not flatter comparisons and verdicts (benchmarks/hard), before and after
 
 Outcomes follow logit p = u + v + w. One model sees u + v, the other u + w: both calibrated, equally good, and rarely of one mind. Either is
 then made too sharp (log-odds times a slope) as the case says. The truth is the difference on two million rows.
 """
 
 import argparse
+import sys
 import warnings
 from dataclasses import replace
 
@@ -94,4 +96,8 @@ def main():
 
 
 if __name__ == "__main__":
+    if "--hard" in sys.argv:
+        from benchmarks.hard.tables import main as hard
+
+        sys.exit(hard(sys.argv[1:], ("paired", "verdicts")))
     main()

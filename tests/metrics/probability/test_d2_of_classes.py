@@ -48,3 +48,11 @@ def test_a_perfect_model_has_an_interval_with_width():
     found = metrics.d2_of_classes.interval(y, np.eye(3)[y])
     assert found.high == found.value == pytest.approx(1.0)
     assert found.low < 0.97
+
+
+def test_one_class_has_no_value_whatever_the_weights():
+    """The rates of weights that do not add up to 1 exactly gave limits of -1e15."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        P, weight = rng.dirichlet(np.ones(3), 40), rng.integers(1, 9, 40) / 3.0
+        assert np.isnan(metrics.d2_of_classes(np.zeros(40, int), P, sample_weight=weight))

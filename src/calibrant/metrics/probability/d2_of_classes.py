@@ -99,7 +99,9 @@ class D2OfClasses(WholeMetric):
 
 
 def _rates(record):
-    return np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) / record.weights.sum()
+    # Divided by their own sum, so that the rate of an only class is 1 exactly.
+    total = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes)
+    return total / total.sum()
 
 
 d2_of_classes: D2OfClasses = D2OfClasses()

@@ -1,0 +1,1 @@
+"""Intervals, tests and rules on laws that do not flatter them."""
