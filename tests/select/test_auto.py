@@ -180,3 +180,35 @@ def test_unknown_names_are_refused():
         cb.AutoCalibrator(methods=["magic"]).fit(P, y)
     with pytest.raises(InputError, match="objective must be"):
         cb.AutoCalibrator(objective="accuracy").fit(P, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "chosen"),
+    [
+        (lambda z: z, "nothing"),
+        (lambda z: z - 0.7, "intercept"),
+        (lambda z: 2.0 * z - 0.5, "intercept and slope"),
+    ],
+)
+def test_the_closed_test_is_a_policy(change, chosen):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=1500)
+    y = (rng.random(1500) < 1.0 / (1.0 + np.exp(-z))).astype(int)
+    p = 1.0 / (1.0 + np.exp(-change(z)))
+    cal = cb.AutoCalibrator(policy="closed_test").fit(p, y)
+    assert cal.status_ == f"closed test: {chosen}"
+    assert cal.explain() == f"1,500 rows, 2 classes: the closed test asks for {chosen}."
+    np.testing.assert_array_equal(cal.predict_proba(p)[:, 1], cb.ClosedTest().fit(p, y).predict(p))
+    assert cb.AutoCalibrator(policy="closed_test").fit(p[:15], y[:15]).status_ == "identity: too few rows"
+
+
+def test_what_the_closed_test_refuses():
+    P, y = planted(60, 3, 1.0)
+    with pytest.raises(InputError, match="two classes and independent rows; got 3 classes; leave policy out"):
+        cb.AutoCalibrator(policy="closed_test").fit(P, y)
+    with pytest.raises(InputError, match="got 2 classes and clusters"):
+        cb.AutoCalibrator(policy="closed_test").fit(P[:, 0], (y == 0).astype(int), cluster=np.arange(60) // 3)
+    with pytest.raises(InputError, match="policy must be"):
+        cb.AutoCalibrator(policy="test").fit(P, y)
+    with pytest.raises(InputError, match="does not use X"):
+        cb.AutoCalibrator(policy="closed_test").fit(P[:, 0], (y == 0).astype(int), X=P)

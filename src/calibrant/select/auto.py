@@ -11,8 +11,10 @@ from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.splits import folds_of
+from calibrant.maps.closed_test import ClosedTest
 from calibrant.predictions import Inputs
 from calibrant.select.affordable import names_of
 from calibrant.select.candidates import CANDIDATES, candidates_for
@@ -22,6 +24,7 @@ from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.held_out import HeldOut, Pieces, canonical
 from calibrant.select.progress import Progress
 from calibrant.select.trials import fitted, tried
+from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["AutoCalibrator"]
 
@@ -45,6 +48,11 @@ class AutoCalibrator(Circumstances):
 
     Parameters
     ----------
+    policy : {"average", "closed_test"}, default "average"
+        "closed_test" updates the risk of one event by the least that :class:`ClosedTest` asks for: nothing, an intercept, intercept and
+        slope, or a curve. It averages nothing, and takes none of the options below but ``inputs`` and ``classes``.
+
+        .. versionadded:: 0.2
     methods : "auto", or a list of names from ``calibrant.select.candidates.CANDIDATES``
     objective : {"log_loss", "brier"}
     cv : int, default 5
@@ -65,11 +73,12 @@ class AutoCalibrator(Circumstances):
     score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
     shift_ : the ``LabelShift`` to the class rates of ``unlabeled``, or None.
     gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
-    status_ : "pooled", "identity: too few rows", or "identity: no evidence".
+    status_ : "pooled", "identity: too few rows", or "identity: no evidence"; "closed test: " and what it chose.
 
     See Also
     --------
     AutoRegressionCalibrator : the same for forecasts of numbers.
+    ClosedTest : the map of ``policy="closed_test"``.
 
     Notes
     -----
@@ -92,6 +101,8 @@ class AutoCalibrator(Circumstances):
     >>> cal = AutoCalibrator().fit(p, y)
     >>> cal.status_
     'pooled'
+    >>> AutoCalibrator(policy="closed_test").fit(p, y).explain()
+    '400 rows, 2 classes: the closed test asks for intercept and slope.'
     """
 
     score_: float
@@ -100,10 +111,11 @@ class AutoCalibrator(Circumstances):
     weights_: np.ndarray
 
     def __init__(
-        self, *, methods: str | Sequence[str] = "auto", objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5,
-        max_cost: float | None = None, random_state: int = 0, verbose: bool = False, inputs: Inputs = "probability",
-        classes: ArrayLike | None = None,
+        self, *, policy: Literal["average", "closed_test"] = "average", methods: str | Sequence[str] = "auto",
+        objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5, max_cost: float | None = None, random_state: int = 0,
+        verbose: bool = False, inputs: Inputs = "probability", classes: ArrayLike | None = None,
     ) -> None:  # fmt: skip
+        self.policy: Literal["average", "closed_test"] = policy
         self.methods: str | Sequence[str] = methods
         self.objective: Literal["log_loss", "brier"] = objective
         self.cv: int = cv
@@ -116,7 +128,7 @@ class AutoCalibrator(Circumstances):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the candidates can use, and once fitted what those in use need."""
-        able = [c.tags for c in CANDIDATES if self.methods == "auto" or c.name in self.methods]
+        able = [c.tags for c in CANDIDATES[: None if self.policy == "average" else 0] if self.methods == "auto" or c.name in self.methods]
         return Tags(
             random=True,
             label="automatic choice",
@@ -133,11 +145,15 @@ class AutoCalibrator(Circumstances):
 
     def _fit(self, record):
         self._option("objective", "log_loss", "brier")
+        self._option("policy", "average", "closed_test")
         names = names_of(self.methods, CANDIDATES)
         pieces = canonical(record)
         self.n_fit_: float = float(pieces.weight.sum())
         if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
             self._do_nothing(pieces.record, "too few rows")
+            return
+        if self.policy == "closed_test":
+            self._test(record)
             return
         if (pieces.labels == pieces.labels[0]).all():
             names = {"class rates"}.intersection(names or {"class rates"})
@@ -153,6 +169,16 @@ class AutoCalibrator(Circumstances):
         held = HeldOut(Pieces(record, all_rows, record.weights), 1, self.objective)
         held.add(all_rows >= 0, all_rows, [record.probabilities])
         self.score_ = self.uncalibrated_score_ = float(np.average(held.losses(np.ones(1)), weights=record.weights))
+
+    def _test(self, record):
+        if record.n_classes > 2 or record.cluster is not None:
+            raise InputError(
+                f'policy="closed_test" takes two classes and independent rows; got {record.n_classes:,} classes'
+                f"{'' if record.cluster is None else ' and clusters'}; leave policy out."
+            )
+        self._do_nothing(record, "")
+        member: Any = fit_clone(OneVsRest(ClosedTest()), record)
+        self.members_, self.status_ = [member], f"closed test: {member.maps_[0].chosen_}"
 
     def _try(self, pieces, candidates):
         n_folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row))
@@ -193,6 +219,8 @@ class AutoCalibrator(Circumstances):
         """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""
         require_fitted(self, "members_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
+        if self.status_.startswith("closed test: "):
+            return f"{data}: the closed test asks for {self.status_.removeprefix('closed test: ')}."
         if self.status_ != "pooled":
             return f"{data}: left uncalibrated ({self.status_.removeprefix('identity: ')})."
         return f"{data}: {weights_told(self.table_)}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
