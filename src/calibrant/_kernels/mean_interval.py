@@ -17,9 +17,10 @@ __all__ = ["limits_within", "mean_limits", "mean_tail", "moved_limits", "powers"
 
 #: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
 STRAIGHT = 1e-3
-#: How far beyond the largest losses seen the unseen one of an open range is, for each unit of the skewness: from once to eight times with
-#: up to a hundred rows, and to three times with very many, which have shown their tail.
-STRETCH, FARTHEST, NEARER, FEW = 2.0, 8.0, 3.0, 100.0
+#: How far beyond the largest losses seen the unseen one of an open range is: twice the skewness, or
+#: .9 of its square where that is more, from once to fourteen times with up to a hundred rows, and to
+#: three times with very many, which have shown their tail.
+STRETCH, STEEPER, FARTHEST, NEARER, FEW = 2.0, 0.9, 14.0, 3.0, 100.0
 #: Variances this small beside the square of the mean are rounding.
 ROUNDING = 1e-13
 
@@ -66,9 +67,10 @@ def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], ki
         seen = np.isfinite(cube) & (variance > ROUNDING * second)
         tail = np.divide(cube, variance, out=np.zeros_like(mean), where=seen)
         skew = np.divide(tail, np.sqrt(variance), out=np.zeros_like(mean), where=seen)
-    # About the largest loss seen, were it alone large; the larger one still to come is up to eight times as far.
+    # About the largest loss seen, were it alone large; how much larger one still to come may be.
     most = NEARER + (FARTHEST - NEARER) * FEW / np.maximum(n, FEW)
-    return mean - away, mean + np.maximum(away, tail * np.clip(STRETCH * skew, 1.0, most))
+    times = np.clip(skew * np.maximum(STRETCH, STEEPER * skew), 1.0, most)
+    return mean - away, mean + np.maximum(away, tail * times)
 
 
 def limits_within(

@@ -59,6 +59,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
 
     name: ClassVar[str] = "ENCE"
     key: ClassVar[str] = "ence"
+    long_tails: ClassVar[bool] = True
 
     def null(
         self, mean: np.ndarray | Forecast, std: np.ndarray | None = None, *, sample_weight: ArrayLike | None = None, level: float = 0.95,

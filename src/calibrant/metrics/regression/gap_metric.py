@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant._kernels.clusters import expanded_level
 from calibrant._kernels.debias import binned_errors, gap_limits
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.regression_metric import RegressionMetric
@@ -22,6 +23,9 @@ class GapMetric(RegressionMetric):
 
     estimand: ClassVar[str] = "error at these levels and bins on ever more rows: without the noise that the number itself carries"
     clustered: ClassVar[bool] = False
+    #: Whether what is summed has no bound, so that noise grows with the error: the high end is then
+    #: at least that of the errors that the gaps seen show with the noise added.
+    long_tails: ClassVar[bool] = False
 
     @abstractmethod
     def _sums(self, record, index, n_groups) -> np.ndarray:
@@ -56,6 +60,10 @@ class GapMetric(RegressionMetric):
         sums = self._bins(totals)
         weight, gap = self._gaps(sums)
         noise = self._gaps(self._draws(record, sums, n_resamples, random_state))[1]
-        n = float(record.weights.sum())
-        value, low, high = gap_limits(weight, gap, noise - noise.mean(axis=0), level, self.range[1], self._error, n)
+        noise, n = noise - noise.mean(axis=0), float(record.weights.sum())
+        value, low, high = gap_limits(weight, gap, noise, level, self.range[1], self._error, n)
+        if self.long_tails:
+            each = max(n / gap.shape[-1], 2.0)
+            reach = 0.5 + 0.5 * expanded_level(level, each - 1.0)
+            high = max(high, float(np.quantile(self._error(weight, gap + noise), reach)))
         return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))

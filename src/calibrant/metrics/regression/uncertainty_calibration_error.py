@@ -42,6 +42,7 @@ class UncertaintyCalibrationError(SpreadMetric):
 
     name: ClassVar[str] = "UCE"
     key: ClassVar[str] = "uce"
+    long_tails: ClassVar[bool] = True
     degree: ClassVar[int | None] = 2
 
     def _columns(self, record):
