@@ -37,6 +37,7 @@ from calibrant.displays import *
 from calibrant.folds.time_blocks import time_blocks as time_blocks
 from calibrant.forecasts import *
 from calibrant.frames.evaluate import evaluate as evaluate
+from calibrant.labels import SoftLabels as SoftLabels
 from calibrant.maps import *
 from calibrant.metrics.pool import pool as pool
 from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier

@@ -55,6 +55,8 @@ def plain_array(values: Any, name: str) -> np.ndarray:
         values = values.toarray()
     try:
         out = values if isinstance(values, np.ndarray) else np.asarray(values)
+    except InputError:
+        raise
     except ValueError:
         raise InputError(f"{name} must be a rectangular array; got rows of different lengths; give each the same columns.") from None
     return _as_base(out.astype(np.float32) if _is_bfloat16(out) else out, name)

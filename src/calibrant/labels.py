@@ -6,10 +6,119 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.arrays import plain_array
+from calibrant.arrays import column_names, plain_array, to_array
 from calibrant.errors import InputError
 
-__all__ = ["array_of", "class_array", "encode_labels", "is_indicator", "is_missing", "is_number", "label_array", "label_key", "places"]
+__all__ = [
+    "SoftLabels", "array_of", "class_array", "encode_labels", "is_indicator", "is_missing",
+    "is_number", "label_array", "label_key", "places", "soft_refused",
+]  # fmt: skip
+
+#: How far the shares of a row may sum from 1.
+SHARE_SUMS = 1e-5
+
+
+class SoftLabels:
+    r"""Labels that are shares of several raters, to be passed in the place of ``y``.
+
+    .. math:: \ell(P_i, s_i) = \sum_k s_{ik}\, \ell(P_i, k)
+
+    A loss of a row is the mean of its losses over the raters' labels, so it does not depend on how
+    many raters there were; the log loss is :math:`-\sum_k s_{ik} \log P_{ik}`. A row counts once.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    shares : (n, K) shares of each class, or (n,) of the second of two classes
+        Between 0 and 1; rows of (n, K) sum to 1. Named columns of a data frame are matched with
+        the names of the classes; other columns are in the order of the columns of ``P``.
+
+    Attributes
+    ----------
+    shares : (n, K) float64
+    names : list of the columns' names, or None
+
+    Raises
+    ------
+    InputError
+        When a share is not in [0, 1] or a row does not sum to 1.
+
+    See Also
+    --------
+    metrics.log_loss : One of the proper scores that take them.
+    TemperatureScaling : One of the calibrators that are fitted to them.
+
+    Notes
+    -----
+    Use them where several raters labelled the same row and disagree. They are accepted by the log
+    loss, the Brier, spherical and ranked probability scores, O/E, the calibration bias, the binned
+    calibration errors, ``metrics.compute``, ``metrics.compare``, ``metrics.reliability_curve`` and
+    the calibrators and maps whose fit is a weighted one (tag ``soft_labels``). A share's variance
+    lies between p (1 - p) / m for m raters who answer independently and p (1 - p) for raters who
+    all agree. Intervals therefore use the variance seen between rows, and no Bernoulli variance.
+    Tests, rankings (AUROC), audits, decisions and reports need outcomes of 0 and 1 and refuse
+    soft labels; pass them the label of one rater a row.
+
+    References
+    ----------
+    Peterson et al., "Human uncertainty makes classification more robust", ICCV 2019.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import log_loss
+    >>> round(log_loss(SoftLabels([0.75, 0.0]), [0.5, 0.2]), 4)
+    0.4581
+    """
+
+    def __init__(self, shares: ArrayLike) -> None:
+        values = to_array(shares, "shares").astype(np.float64)
+        if values.ndim == 1:
+            values = np.column_stack([1.0 - values, values])
+        if values.ndim != 2 or values.shape[1] < 2:
+            raise InputError(f"shares must be (n,), or (n, K) of 2 classes or more; got {values.shape}.")
+        sums = values.sum(axis=1)
+        bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= SHARE_SUMS)))
+        if len(bad):
+            raise InputError(
+                "shares must be between 0 and 1 and sum to 1 in each row; "
+                f"row {bad[0]} is {values[bad[0]]} ({len(bad)} such rows); "
+                "divide counts of votes by their row sums."
+            )
+        self.shares: np.ndarray = values / sums[:, None]
+        self.names: list[Any] | None = column_names(shares, "shares")
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise soft_refused("this function")
+
+    def in_order(self, classes: np.ndarray | None, n_rows: int, n_classes: int) -> np.ndarray:
+        """(n, K) shares, in the order of the columns of predictions of this shape."""
+        if self.shares.shape != (n_rows, n_classes):
+            raise InputError(
+                f"the shares of soft labels must be {(n_rows, n_classes)}, as the predictions are; "
+                f"got {self.shares.shape}; check that both have the same rows and classes."
+            )
+        if self.names is None or classes is None:
+            return self.shares
+        order = places(classes, self.names)
+        if sorted(order) != list(range(n_classes)):
+            raise InputError(
+                f"the columns of shares must be named by the classes {_few(classes)}; "
+                f"got {_few(self.names)}; rename them, or pass an array in the order of P."
+            )
+        return self.shares[:, order]
+
+
+def soft_refused(what: str) -> InputError:
+    """The error where ``what`` needs outcomes of 0 and 1 and labels are soft."""
+    return InputError(
+        f"{what} takes one label a row; got soft labels (shares of raters); pass the label of one "
+        "rater a row, or use what takes shares: a proper score, O/E, the bias, a binned calibration "
+        "error, a reliability curve or a weighted fit."
+    )
 
 
 def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
@@ -122,6 +231,8 @@ def _refuse_columns(labels, name) -> NoReturn:
         raise InputError(f"{got}pass np.ravel({name}).")
     swap = "swap the arguments if y and P are exchanged."
     if not is_indicator(labels):
+        if labels.dtype.kind == "f" and np.allclose(labels.sum(axis=1), 1.0):
+            swap = "pass shares of raters as SoftLabels, or " + swap
         raise InputError(f"{got}pass the column with the label of each row, or {swap}")
     count = labels.astype(int).sum(axis=1)
     several = np.flatnonzero(count != 1)
@@ -172,8 +283,17 @@ def _refuse_positions(labels, n_classes, name, swapped_hint) -> NoReturn:
     seen = _few(sorted({str(v) for v in labels}) if labels.dtype.kind == "O" else np.unique(labels))
     raise InputError(
         f"{name} must be the column numbers 0..{n_classes - 1} when the columns of P are not named; got {seen}; "
-        "pass classes=[...] with the label of each column, in column order."
+        + (
+            "pass shares of raters as SoftLabels(y)."
+            if _fractions(labels)
+            else "pass classes=[...] with the label of each column, in column order."
+        )
     )
+
+
+def _fractions(labels):
+    """Whether labels are numbers between 0 and 1 and not all of them one or the other."""
+    return labels.dtype.kind == "f" and bool(((labels >= 0.0) & (labels <= 1.0)).all())
 
 
 def _unique(labels, name):

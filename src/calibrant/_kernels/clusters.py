@@ -90,11 +90,16 @@ def expanded_level(level: float, freedom: float) -> float:
     return float(2.0 * special.ndtr(stretch) - 1.0)
 
 
-def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group: np.ndarray, n_groups: int, level: float) -> np.ndarray:
+def group_worth(
+    hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group: np.ndarray, n_groups: int,
+    level: float, *, soft: bool = False,
+) -> np.ndarray:  # fmt: skip
     """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of the share of hits by group, (n_groups,).
 
     It is the inverse of the design effect (CR2), times (z / t)^2 with Satterthwaite's degrees of freedom (Korn and Graubard). 0 where all
     rows are of one cluster, which says nothing of others. ``hit`` may be any number whose mean by group is looked at.
+    With ``soft`` it is a share between 0 and 1: each row is compared with one of 0 or 1 and the
+    same mean, and may be worth more than one of these.
     """
     cells, cell = np.unique(group * (int(cluster.max()) + 1) + cluster, return_inverse=True)
     of = cells // (int(cluster.max()) + 1)
@@ -110,9 +115,11 @@ def group_worth(hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group:
     leverage = share * share / rest
     together = by_group((hits - rate[of] * mass) ** 2 / rest)
     freedom = _freedom(by_group(share * share), by_group(leverage), by_group(leverage * leverage))
-    squares = np.bincount(group, weights=weight * hit * hit, minlength=n_groups)
+    squares = np.bincount(group, weights=weight * hit * (1.0 if soft else hit), minlength=n_groups)
     some = np.bincount(of, minlength=n_groups) > 1
-    return np.where(some, _worth(whole, rate, squares, together, by_group(mass * mass), freedom, level), 0.0)
+    mass_squared = by_group(mass * mass)
+    worth = _worth(whole, rate, squares, together, mass_squared, freedom, level, soft)
+    return np.where(some, worth, 0.0)
 
 
 def mean_worth(values: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float) -> float:
@@ -164,11 +171,19 @@ def _in_ranks(sums: Any, level: float) -> np.ndarray:
     return np.where(several, _worth(n, rate, squares, together, mass_squared, known, level), 0.0)
 
 
-def _worth(n: Any, rate: Any, squares: Any, together: Any, mass_squared: Any, freedom: Any, level: float) -> np.ndarray:
-    """The inverse of the design effect, times (z / t)^2."""
+def _worth(
+    n: Any, rate: Any, squares: Any, together: Any, mass_squared: Any, freedom: Any, level: float,
+    soft: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """The inverse of the design effect, times (z / t)^2.
+
+    The effect is 1 at least, but that of ``soft`` outcomes is pulled to 1 as by two clusters more.
+    """
     alone = np.maximum(squares - n * rate * rate, 0.0) * n / np.maximum(n - 1.0, 1.0)
     # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how alike its rows are.
     varies = alone > ROUNDING * squares
     effect = np.where(varies, together / np.where(varies, alone, 1.0), mass_squared / n)
     narrower = special.ndtri(0.5 + 0.5 * level) / special.stdtrit(freedom, 0.5 + 0.5 * level)
+    if soft:
+        return narrower**2 * (freedom + 2.0) / (freedom * effect + 2.0)
     return narrower**2 / np.maximum(effect, 1.0)

@@ -42,7 +42,8 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over
     sets; ``even`` takes the bins of a set that hold rows as of one weight. With ``n`` rows, the low end is 0 where calibrated scores show
     as much, and the high end that of outcomes of which some are others, as many as n rows may fail to show, at least. No limit is above
-    ``most``.
+    ``most``. Of soft labels there is a fourth sum, of the squared gaps of the rows, whose variance
+    then takes the place of the Bernoulli variance.
     """
     weight, gap = totals[..., 0], totals[..., 1] - totals[..., 2]
     noise = (draws[..., 1] - draws[..., 2] - gap) * _inflation(totals, draws)
@@ -70,9 +71,14 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
 
 def _null_gaps(totals):
     """Summed gaps of outcomes drawn from the mean score of each bin, (draws, sets, bins)."""
-    weight, score = totals[..., 0], totals[..., 1]
+    weight, score, hits, *squares = np.moveaxis(totals, -1, 0)
     rows = np.maximum(np.rint(weight), 1.0)
-    share = np.clip(score / np.where(weight > 0.0, weight, 1.0), 0.0, 1.0)
+    safe = np.where(weight > 0.0, weight, 1.0)
+    share = np.clip(score / safe, 0.0, 1.0)
+    if squares:
+        centred = np.maximum(squares[0] - (score - hits) ** 2 / safe, 0.0)
+        spread = np.sqrt(_of_raters(centred, weight, share * (1.0 - share)))
+        return spread * null_generator(0).standard_normal((NULL_DRAWS, *weight.shape))
     hits = null_generator(0).binomial(rows.astype(np.int64), share, size=(NULL_DRAWS, *weight.shape))
     return score - weight * hits / rows
 
@@ -139,13 +145,22 @@ def shrunken_gaps(gap, weight, variance):
 
 def _inflation(totals, draws):
     """How much wider the noise of each bin is than the resamples show: bins where all or none are right hide their variance."""
-    weight, score, hits = np.moveaxis(totals, -1, 0)
+    weight, score, hits, *squares = np.moveaxis(totals, -1, 0)
     safe = np.where(weight > 0, weight, 1.0)
     confidence = np.clip(score / safe, 0.0, 1.0)
     share = np.clip((hits + 2.0 * confidence) / (safe + 2.0), 0.0, 1.0)
-    expected = weight * (share * (1.0 - share) + ((score - hits) / safe) ** 2)
+    alone = share * (1.0 - share) + ((score - hits) / safe) ** 2
+    expected = _of_raters(squares[0], weight, alone) if squares else weight * alone
     seen = (draws[..., 1] - draws[..., 2]).var(axis=0)
     return np.sqrt(np.clip(np.divide(expected, seen, out=np.ones_like(seen), where=seen > 0), 1.0, 1e6))
+
+
+def _of_raters(squares, weight, alone):
+    """Variance of the summed gaps of soft labels, from the squares seen and two rows of one label.
+
+    These two, of variance ``alone``, stand for what few rows may hide.
+    """
+    return weight * (squares + 2.0 * alone) / (weight + 2.0)
 
 
 def _crossing(function, target, steps=40):

@@ -18,6 +18,7 @@ from calibrant.contracts.expression import Expression
 from calibrant.contracts.symbolic import SymbolicRecord, symbolic
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
+from calibrant.labels import soft_refused
 from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["Calibrator", "require_fitted"]
@@ -74,7 +75,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
             Probabilities, or logits with ``inputs="logit"``.
-        y : (n,) labels
+        y : (n,) labels, or SoftLabels where the tag ``soft_labels`` says so
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
         X : (n, ...) features of the rows, for calibrators that use them.
@@ -87,10 +88,18 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         """
         beside = {"X": X, "reference": reference, "groups": groups}
         self._refuse_unused(**beside)
-        return self.fit_record(read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, **beside))
+        options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
+        return self.fit_record(read(P, y, **options, **beside, soft=True))
 
     def fit_record(self, record: Predictions) -> Self:
-        """``fit`` on a record that has been read already."""
+        """``fit`` on a record that has been read already.
+
+        Soft labels become rows of one label each, weighted by the shares.
+        """
+        if record.shares is not None:
+            if not self.tags.soft_labels:
+                raise soft_refused(type(self).__name__)
+            record = record.one_label_each()[0]
         self._begin(record)
         self._fit(record.above(self.least_))
         return self

@@ -15,6 +15,7 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
+from calibrant.labels import SoftLabels, soft_refused
 
 __all__ = ["Map"]
 
@@ -48,14 +49,30 @@ class Map(Saved, BaseEstimator, ABC):
     @abstractmethod
     def _predict(self, score: np.ndarray) -> np.ndarray: ...
 
-    def fit(self, score: ArrayLike, correct: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit on scores (n,) and outcomes (n,) of 0 and 1; weight 2 means the row twice, weight 0 no row."""
+    def fit(
+        self, score: ArrayLike, correct: ArrayLike | SoftLabels, *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Fit on scores (n,) and outcomes (n,) of 0 and 1; weight 2 means the row twice, weight 0 no row.
+
+        Where the tag ``soft_labels`` says so, outcomes may be ``SoftLabels``, (n,) shares.
+        """
         score = arrays.scores(score, domain=self.tags.domain)
-        correct = arrays.binary_outcomes(correct, len(score))
-        weight, kept = arrays.weights(sample_weight, len(score))
+        soft = isinstance(correct, SoftLabels)
+        if soft and not self.tags.soft_labels:
+            raise soft_refused(type(self).__name__)
+        n = len(score)
+        hit = correct.in_order(None, n, 2)[:, 1] if soft else arrays.binary_outcomes(correct, n)
+        weight, kept = arrays.weights(sample_weight, n)
         if kept is not None:
-            score, correct = score[kept], correct[kept]
-        return self.fit_checked(score, correct, weight)
+            score, hit = score[kept], hit[kept]
+        if soft:
+            # Each row once without the event and once with it, weighted by the shares.
+            mass = np.concatenate([1.0 - hit, hit])
+            mass *= 1.0 if weight is None else np.tile(weight, 2)
+            some, hit = mass > 0.0, np.repeat([0.0, 1.0], len(hit))
+            score, hit, weight = np.tile(score, 2)[some], hit[some], mass[some]
+        return self.fit_checked(score, hit, weight)
 
     def fit_checked(
         self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray | None = None, memory: dict[str, Any] | None = None

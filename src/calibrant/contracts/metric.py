@@ -60,6 +60,7 @@ class Metric:
     clustered: ClassVar[bool] = True
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
+    soft_labels: ClassVar[bool] = False  # whether it takes shares of raters for labels
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
     needs_std: ClassVar[bool] = True  # of forecasts: whether the spread matters; else means are enough
     #: Contract checks that do not apply, each with the reason.

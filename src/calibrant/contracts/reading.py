@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
+from calibrant.labels import SoftLabels, soft_refused
 from calibrant.predictions import Inputs, Predictions, read
 
 if TYPE_CHECKING:
@@ -52,11 +53,12 @@ def read_for(
 def read_labelled(
     y_true: ArrayLike | None, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
     inputs: Inputs = "probability", X: Any = None, reference: Any = None, check_values: bool = True, called: str = "y_true",
+    soft: bool = False,
 ) -> Predictions:  # fmt: skip
     """A record of predictions of classes that must have their labels, in the order of metrics; errors call the labels ``called``."""
-    options = {"X": X, "reference": reference, "check_values": check_values}
+    options = {"X": X, "reference": reference, "check_values": check_values, "soft": soft}
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, **options)
-    if record.labels is None:
+    if record.labels is None and record.shares is None:
         raise InputError(f"{called} must be the true labels, one a row; got None.")
     return record
 
@@ -67,7 +69,13 @@ def _classes(
 ) -> Predictions:  # fmt: skip
     if std is not None:
         raise InputError("std is of regression; leave it out for classification metrics.")
-    return read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, check_values=check_values)
+    hard = [metric.name for metric in metrics if not metric.soft_labels]
+    if isinstance(y_true, SoftLabels) and hard:
+        raise soft_refused(hard[0])
+    return read_labelled(
+        y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs,
+        check_values=check_values, soft=True,
+    )  # fmt: skip
 
 
 def _numbers(

@@ -1,6 +1,7 @@
 """The templates of metrics that are sums over rows: a mean, a quotient, a function of weighted sums."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -78,8 +79,8 @@ class MeanMetric(SumMetric):
     unseen: ClassVar[str | None] = None
 
     def losses_of(self, record: Any) -> np.ndarray:
-        """The loss of each row of a record, (n,)."""
-        return self._losses(record)
+        """The loss of each row of a record, (n,); of soft labels its mean over the raters."""
+        return _over_labels(record, lambda one: [self._losses(one)])[0]
 
     @abstractmethod
     def _losses(self, record: Any) -> np.ndarray: ...
@@ -89,13 +90,14 @@ class MeanMetric(SumMetric):
         return []
 
     def _columns(self, record: Any) -> list[np.ndarray]:
-        loss = self._losses(record)
+        loss = self.losses_of(record)
         if self.rate:
             return [loss]
-        return [*powers(loss), *self._unseen(record)]
+        return [*powers(loss), *_over_labels(record, self._unseen)]
 
     def _value(self, record: Any) -> float:
-        return float(self._finalise(reduce(add, (_summed(block, [self._losses(block)]) for block in record.blocks()))))
+        sums = (_summed(block, [self.losses_of(block)]) for block in record.blocks())
+        return float(self._finalise(reduce(add, sums)))
 
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return quotient(totals[..., 1], totals[..., 0])
@@ -141,6 +143,14 @@ class RatioMetric(SumMetric):
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         return ratio_limits(self.range, self._finalise(totals), totals[..., 1:], level)
+
+
+def _over_labels(record: Any, of: Callable[[Any], list[np.ndarray]]) -> list[np.ndarray]:
+    """What ``of`` gives of each row, (n,) each; of soft labels its mean over the raters."""
+    if record.shares is None:
+        return of(record)
+    single, row = record.one_label_each()
+    return [np.bincount(row, single.weight * values) / record.weights for values in of(single)]
 
 
 def _summed(record: Any, columns: list[np.ndarray]) -> np.ndarray:

@@ -22,6 +22,7 @@ class Tags:
     may_use_groups : takes ``groups=`` where they are given, and does without.
     for_features_or_groups : does without both, but is for rows of which one is given: lists and automatic choices offer it only there.
     binary_only : accepts two classes only.
+    soft_labels : its fit, a weighted one without tests, takes shares of raters for labels.
     label : the name shown in tables.
     row_tolerance : how far the answer to a row may move with the rows beside it; 0 means that all its bits stay.
     exceptions : contract checks that do not apply, each with the reason.
@@ -41,6 +42,7 @@ class Tags:
     may_use_groups: bool = False
     for_features_or_groups: bool = False
     binary_only: bool = False
+    soft_labels: bool = False
     label: str = ""
     row_tolerance: float = 0.0
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -77,6 +79,7 @@ class MapTags:
     domain : "unit" takes scores in [0, 1] only, "real" takes any finite score.
     monotone : P(correct) never falls as the score rises.
     smooth : a curve of a few coefficients, which near scores may be merged for.
+    soft_labels : its fit takes shares of raters (:class:`SoftLabels`) for outcomes.
     random : depends on ``random_state``.
     label : the name shown in tables.
     exceptions : contract checks that do not apply, each with the reason.
@@ -89,6 +92,7 @@ class MapTags:
     domain: Literal["unit", "real"] = "real"
     monotone: bool = False
     smooth: bool = False
+    soft_labels: bool = False
     random: bool = False
     label: str = ""
     exceptions: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -49,6 +49,7 @@ class ForecastRecord:
     X: Any = field(default=None, repr=False)
 
     task: ClassVar[str] = "regression"
+    shares: ClassVar[None] = None  # numbers have no soft labels
 
     def __len__(self) -> int:
         return len(self.forecast)

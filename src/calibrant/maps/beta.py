@@ -73,7 +73,12 @@ class Beta(Map):
             "one_outcome_only": "g(1/2) = 1/2: scores above 1/2 cannot be given less than 1/2, whatever the outcomes",
         }
         return MapTags(
-            domain="unit", monotone=True, smooth=True, label="beta calibration", exceptions=fixed if self.parameters == "ab" else {}
+            domain="unit",
+            monotone=True,
+            smooth=True,
+            soft_labels=True,
+            label="beta calibration",
+            exceptions=fixed if self.parameters == "ab" else {},
         )
 
     @classmethod

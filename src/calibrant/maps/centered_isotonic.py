@@ -50,7 +50,7 @@ class CenteredIsotonic(Map):
     [0.0, 0.5, 0.75]
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="centred isotonic regression")
+    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="centred isotonic regression")
 
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends

@@ -47,7 +47,7 @@ class ClassRate(Map):
     ([0.625], [0.236])
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="class rate")
+    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="class rate")
 
     def _fit(self, score, correct, weight):
         self.true_positives_: float = float(weight @ correct)

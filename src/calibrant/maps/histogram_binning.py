@@ -63,7 +63,7 @@ class HistogramBinning(Map):
     @property
     def tags(self) -> MapTags:
         """Bins of equal width lie on [0, 1]; bins of equal weight take any score."""
-        return MapTags(domain="real" if self.strategy == "mass" else "unit", label="histogram binning")
+        return MapTags(domain="real" if self.strategy == "mass" else "unit", soft_labels=True, label="histogram binning")
 
     @classmethod
     def _examples(cls):

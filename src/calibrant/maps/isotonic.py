@@ -52,7 +52,7 @@ class Isotonic(Map):
     [0.0, 0.333, 0.333, 1.0]
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="isotonic regression")
+    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="isotonic regression")
 
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends

@@ -69,7 +69,9 @@ class Platt(Map):
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The logit asks for scores in [0, 1]; the score itself may be any real number."""
-        return MapTags(domain="real" if self.scale == "probability" else "unit", monotone=True, smooth=True, label="Platt scaling")
+        return MapTags(
+            domain="real" if self.scale == "probability" else "unit", monotone=True, smooth=True, soft_labels=True, label="Platt scaling"
+        )
 
     @classmethod
     def _examples(cls):

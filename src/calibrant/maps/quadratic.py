@@ -74,7 +74,7 @@ class QuadraticScaling(Map):
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """A free quadratic may turn."""
-        return MapTags(domain="unit", monotone=self.monotone, smooth=True, label="quadratic scaling")
+        return MapTags(domain="unit", monotone=self.monotone, smooth=True, soft_labels=True, label="quadratic scaling")
 
     def _fit(self, score, correct, weight):
         require_not_negative("ridge", self.ridge)

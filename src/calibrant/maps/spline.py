@@ -64,7 +64,7 @@ class Spline(Map):
     True
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="unit", smooth=True, label="spline")
+    tags: ClassVar[MapTags] = MapTags(domain="unit", smooth=True, soft_labels=True, label="spline")
     penalty_: float
     freedom_: float
     knots_: np.ndarray | None

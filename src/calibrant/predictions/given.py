@@ -34,6 +34,8 @@ class Given:
     classes : (K,) array, in column order.
     labels : (n,) intp or None
         Position of the true class in ``classes``.
+    shares : (n, K) float64 or None
+        Of soft labels, which have no ``labels``: the share of each class among the raters of a row.
     weight : (n,) float64 or None
         Positive weights; None means every row counts once. Rows of weight 0 have been dropped.
     X, reference
@@ -70,6 +72,7 @@ class Given:
     cluster: np.ndarray | None = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
     least: float | None = field(default=None, repr=False)
+    shares: np.ndarray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -98,6 +101,7 @@ class Given:
             self,
             values=self.values[rows],
             labels=None if self.labels is None else self.labels[rows],
+            shares=None if self.shares is None else self.shares[rows],
             weight=None if self.weight is None else self.weight[rows],
             X=self._rows_of(self.X, rows),
             groups=self._rows_of(self.groups, rows),

@@ -13,7 +13,15 @@ from calibrant._kernels import softmax as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
 from calibrant.groups import groups_given
-from calibrant.labels import class_array, encode_labels, is_indicator, label_key, places
+from calibrant.labels import (
+    SoftLabels,
+    class_array,
+    encode_labels,
+    is_indicator,
+    label_key,
+    places,
+    soft_refused,
+)  # fmt: skip
 from calibrant.predictions.given import Inputs
 from calibrant.predictions.record import Predictions
 from calibrant.predictions.values import check_values as refuse_values
@@ -26,6 +34,7 @@ INPUTS = get_args(Inputs)
 def read(
     P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, groups: Any = None, check_values: bool = True,
+    soft: bool = False,
 ) -> Predictions:  # fmt: skip
     """Check predictions (and labels) and return them as a :class:`Predictions` record.
 
@@ -45,6 +54,8 @@ def read(
     groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
     check_values : bool, default True
         False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
+    soft : bool, default False
+        Whether ``y`` may be :class:`SoftLabels`, which give ``shares`` and no ``labels``.
 
     Returns
     -------
@@ -63,6 +74,8 @@ def read(
     """
     if inputs not in INPUTS:
         raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
+    if isinstance(y, SoftLabels) and not soft:
+        raise soft_refused("this function")
     if P is None:
         raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
     if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
@@ -84,13 +97,16 @@ def read(
         refuse_values(values, inputs, epsilon)
     if inputs == "logit":
         values = _softmax.bounded_logits(values)
-    labels = None
-    if y is not None:
+    labels = shares = None
+    if isinstance(y, SoftLabels):
+        shares = y.in_order(known, len(values), values.shape[1])
+    elif y is not None:
         hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
         labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
     record = Predictions(
         values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
         X=rows_named(X, "X", len(values)), groups=groups_given(groups, len(values)), resolution=epsilon, checked=checked,
+        shares=shares,
     )  # fmt: skip
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)

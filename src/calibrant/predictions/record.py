@@ -38,7 +38,7 @@ class Predictions(Given):
 
     Attributes
     ----------
-    values, kind, classes, labels, weight, X, reference, resolution, checked, memory, own, cluster, groups
+    values, kind, classes, labels, shares, weight, X, reference, resolution, checked, memory, own, cluster, groups
         As given; see :class:`Given`.
     """
 
@@ -89,11 +89,23 @@ class Predictions(Given):
 
     def with_labels(self, labels: np.ndarray) -> "Predictions":
         """The same predictions of other true labels, (n,)."""
-        out = replace(self, labels=labels)
+        out = replace(self, labels=labels, shares=None)
         out.__dict__.update({name: self.__dict__[name] for name in (*KEPT, "log_probabilities") if name in self.__dict__})
         for name in OF_LABELS:
             out.__dict__.pop(name, None)
         return out
+
+    def one_label_each(self) -> tuple["Predictions", np.ndarray]:
+        """(rows of soft labels, each once for every class that has a share; which row each was).
+
+        Weights are multiplied by the shares, and rows that were one are clustered.
+        """
+        assert self.shares is not None
+        row, label = np.nonzero(self.shares)
+        cluster = row if self.cluster is None else self.cluster[row]
+        weight = self.weights[row] * self.shares[row, label]
+        part = replace(self.take(row), labels=label, shares=None, weight=weight, cluster=cluster)
+        return part, row
 
     def other_labels(self, other: "Predictions") -> list[np.ndarray]:
         """Labels that these rows might have had, (n,) each: of few classes every class, else those of which the two say most apart."""
@@ -186,12 +198,16 @@ class Predictions(Given):
 
     @cached_property
     def correct(self) -> np.ndarray:
-        """(n,) float64, 1 where the predicted label is the true one."""
+        """(n,) float64, 1 where the predicted label is the true one, of soft labels its share."""
+        if self.shares is not None:
+            return self.shares[np.arange(len(self)), self.predicted]
         return (self.predicted == self.labels).astype(np.float64)
 
     @cached_property
     def one_hot(self) -> np.ndarray:
-        """(n, K) float64 indicator of the true class."""
+        """(n, K) float64 indicator of the true class, of soft labels their shares."""
+        if self.shares is not None:
+            return self.shares
         out = np.zeros(self.values.shape)
         out[np.arange(len(self)), self.labels] = 1.0
         return out
@@ -201,7 +217,11 @@ class Predictions(Given):
         if target == "answer" and target not in self.classes.tolist():
             return self.confidence, self.correct
         k = self.position(target)
-        return self.probabilities[:, k], (self.labels == k).astype(np.float64)
+        return self.probabilities[:, k], self.hits_of(k)
+
+    def hits_of(self, k: int) -> np.ndarray:
+        """(n,) float64, 1 in the rows of class k, of soft labels its share."""
+        return (self.labels == k).astype(np.float64) if self.shares is None else self.shares[:, k]
 
     @property
     def default_target(self) -> str:

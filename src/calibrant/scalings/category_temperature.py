@@ -70,7 +70,7 @@ class CategoryTemperature(Calibrator):
     [0.9, 0.6]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="category temperature")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="category temperature")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
     loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")

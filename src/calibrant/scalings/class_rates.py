@@ -47,7 +47,7 @@ class ClassRates(Calibrator):
     [[0.875, 0.125]]
     """
 
-    tags: ClassVar[Tags] = Tags(label="class rates")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="class rates")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.inputs: Inputs = inputs

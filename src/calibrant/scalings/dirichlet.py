@@ -74,7 +74,7 @@ class DirichletCalibration(Calibrator):
     ('converged', (2, 2))
     """
 
-    tags: ClassVar[Tags] = Tags(label="Dirichlet calibration (ODIR)")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="Dirichlet calibration (ODIR)")
     temperature_: float
     mixing_: float
     gradient_: float

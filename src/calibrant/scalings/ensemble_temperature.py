@@ -64,7 +64,7 @@ class EnsembleTemperature(Calibrator):
     1.0
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="ensemble temperature scaling (ETS)")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="ensemble temperature scaling (ETS)")
     gradient_: float
     status_: str
 

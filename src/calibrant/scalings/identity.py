@@ -31,7 +31,7 @@ class Identity(Calibrator):
     [[0.6, 0.4]]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="uncalibrated")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="uncalibrated")
 
     def _fit(self, record):
         """There is nothing to learn."""

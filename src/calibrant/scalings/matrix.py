@@ -70,7 +70,7 @@ class MatrixScaling(Calibrator):
     ('converged', (2, 2))
     """
 
-    tags: ClassVar[Tags] = Tags(label="matrix scaling")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="matrix scaling")
     temperature_: float
     mixing_: float
     gradient_: float

@@ -71,7 +71,7 @@ class StructuredMatrixScaling(Calibrator):
     ('converged', (3, 3))
     """
 
-    tags: ClassVar[Tags] = Tags(label="structured matrix scaling (SMS)")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured matrix scaling (SMS)")
     temperature_: float
     mixing_: float
     gradient_: float

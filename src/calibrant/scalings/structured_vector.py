@@ -67,7 +67,7 @@ class StructuredVectorScaling(Calibrator):
     ('converged', True)
     """
 
-    tags: ClassVar[Tags] = Tags(label="structured vector scaling (SVS)")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured vector scaling (SVS)")
     temperature_: float
     mixing_: float
     gradient_: float

@@ -69,7 +69,7 @@ class TemperatureScaling(Calibrator):
     True
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="temperature scaling")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="temperature scaling")
     status_: str
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}

@@ -66,7 +66,7 @@ class VectorScaling(Calibrator):
     ('converged', (2,))
     """
 
-    tags: ClassVar[Tags] = Tags(label="vector scaling")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="vector scaling")
     temperature_: float
     mixing_: float
     gradient_: float

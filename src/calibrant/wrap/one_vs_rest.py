@@ -81,8 +81,8 @@ class OneVsRest(Calibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The map decides."""
-        template = self._template()
-        return Tags(random=template.tags.random, label=f"one-vs-rest {template.tags.label or type(template).__name__}")
+        own, name = self._template().tags, type(self._template()).__name__
+        return Tags(random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}")
 
     @classmethod
     def _examples(cls):

@@ -37,17 +37,26 @@ class ReliabilityCurve(Record):
 def pair_curve(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, resolution: float, *, n_bins: int = 15, strategy: str = "width",
     band: str = "wilson", level: float = 0.95, cluster: np.ndarray | None = None,
+    soft: bool = False,
 ) -> ReliabilityCurve:  # fmt: skip
-    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` and ``cluster`` as a record's."""
+    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` and ``cluster`` as a record's.
+
+    Intervals of ``soft`` outcomes, shares of raters, follow from their variance in each bin.
+    """
     require_level(level)
     require_option("strategy", strategy, ("width", "mass"))
     require_count("n_bins", n_bins)
     index, lower, upper = _binned(score, weight, resolution, n_bins, strategy)
     worth = 1.0
-    if cluster is not None:
+    if cluster is not None or soft:
         if band == "consistency":
-            raise InputError('band="consistency" is drawn for independent rows; with clusters take "wilson" or "clopper-pearson".')
-        worth = group_worth(hit, np.ones(len(hit)) if weight is None else weight, cluster, index, len(lower), level)
+            raise InputError(
+                'band="consistency" is drawn for independent rows of one label each; with clusters '
+                'or soft labels take "wilson" or "clopper-pearson".'
+            )
+        cluster = np.arange(len(hit)) if cluster is None else cluster
+        mass = np.ones(len(hit)) if weight is None else weight
+        worth = group_worth(hit, mass, cluster, index, len(lower), level, soft=soft)
     return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level, worth=worth)
 
 
@@ -83,7 +92,8 @@ def _of(
     record: Predictions, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
 ) -> ReliabilityCurve:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
-    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options, cluster=record.cluster)
+    options |= {"cluster": record.cluster, "soft": record.shares is not None}
+    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options)
 
 
 @on_record(_of)
@@ -109,7 +119,7 @@ def reliability_curve(
 
     Parameters
     ----------
-    y_true : (n,) labels
+    y_true : (n,) labels, or SoftLabels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
         "answer" bins the predicted label's probability against its being right; a class, that class's probability against its share.
@@ -144,5 +154,7 @@ def reliability_curve(
     >>> curve.n.tolist(), curve.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    given = {"sample_weight": sample_weight, "classes": classes}
+    record = read_labelled(y_true, P, **given, inputs=inputs, soft=True)
+    record = clustered(record, cluster, weight_kind)
     return _of(record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level)

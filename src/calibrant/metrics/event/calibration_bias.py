@@ -48,6 +48,7 @@ class CalibrationBias(Targeted, MeanMetric):
     estimand: ClassVar[str] = "mean risk less the rate of the event, of new rows"
     direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    soft_labels: ClassVar[bool] = True
 
     def _losses(self, record: Any):
         score, hit = target_pair(record, self.target)

@@ -46,6 +46,7 @@ class EventBrierScore(Targeted, MeanMetric):
     direction: ClassVar[Direction] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
     @classmethod

@@ -42,6 +42,7 @@ class MeanRisk(Targeted, MeanMetric):
     estimand: ClassVar[str] = "mean risk of new rows"
     direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    soft_labels: ClassVar[bool] = True
     unseen: ClassVar[str | None] = "double"
 
     def _losses(self, record: Any):

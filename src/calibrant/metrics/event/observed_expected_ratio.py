@@ -54,17 +54,35 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     estimand: ClassVar[str] = "events to be expected of these rows, divided by those predicted; the predictions as given"
     direction: ClassVar[Direction] = "none"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    soft_labels: ClassVar[bool] = True
 
     def _columns(self, record: Any):
         score, hit = target_pair(record, self.target)
-        return [hit, score]
+        if record.shares is None:
+            return [hit, score]
+        return [hit, score, hit * hit, hit * score, score * score]
 
     def _finalise(self, totals: np.ndarray):
         return _ratio(totals, totals[..., 1])
 
     def _limits(self, totals: np.ndarray, level: float):
-        low, high = event_count_limits(totals[..., 1], totals[..., 0], level)
-        return _ratio(totals, low), _ratio(totals, high)
+        worth = 1.0 if totals.shape[-1] == 3 else _raters_worth(totals)
+        low, high = event_count_limits(totals[..., 1] * worth, totals[..., 0] * worth, level)
+        return _ratio(totals, low / worth), _ratio(totals, high / worth)
+
+
+def _raters_worth(totals: np.ndarray):
+    """How many rows of one label each row of soft labels is worth.
+
+    The variance of one label, O/n (1 - O/n), over that seen of hit - O/E score; two rows of one
+    label are added to the latter for what few rows may hide.
+    """
+    n, hits, said, hits_squared, both, said_squared = np.moveaxis(totals, -1, 0)
+    rate, ratio = quotient(hits, n), quotient(hits, said)
+    alone = rate * (1.0 - rate)
+    seen = np.maximum(hits_squared - 2.0 * ratio * both + ratio * ratio * said_squared, 0.0)
+    variance = (seen * quotient(n, np.maximum(n - 1.0, 1.0)) + 2.0 * alone) / (n + 2.0)
+    return np.where(alone > 0.0, alone / np.where(variance > 0.0, variance, 1.0), 1.0)
 
 
 def _ratio(totals: np.ndarray, count: Any):

@@ -44,6 +44,7 @@ class BrierScore(MeanMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
     proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
     @classmethod

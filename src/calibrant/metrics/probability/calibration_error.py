@@ -41,6 +41,7 @@ class BinnedCalibrationError(Metric):
     estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
     clustered: ClassVar[bool] = False
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    soft_labels: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):
@@ -66,10 +67,21 @@ class BinnedCalibrationError(Metric):
             return bins.equal_width_index(score, self.n_bins, record.resolution)
         return bins.equal_mass_groups(score, self.n_bins, record.weight)
 
+    def _sets(self, record):
+        """(bin of each row, what is summed) for each question asked.
+
+        Of soft labels the squared gaps are summed too, for their variance.
+        """
+        out = []
+        for score, hit in self._pairs(record):
+            squares = [] if record.shares is None else [(score - hit) ** 2]
+            out.append((self._bin(score, record), [score, hit, *squares]))
+        return out
+
     def _totals(self, record):
+        n_bins, weight = self.n_bins, record.weight
         return np.stack([
-            bins.grouped_sums(self._bin(score, record), self.n_bins, [score, hit], record.weight)
-            for score, hit in self._pairs(record)
+            bins.grouped_sums(index, n_bins, columns, weight) for index, columns in self._sets(record)
         ])  # fmt: skip
 
     def _all_totals(self, record):
@@ -80,19 +92,20 @@ class BinnedCalibrationError(Metric):
         return float(self._finalise(self._all_totals(record)))
 
     def _group_totals(self, record, group, n_groups):
+        n_cells, weight = n_groups * self.n_bins, record.weight
         out = [
-            bins.grouped_sums(group * self.n_bins + self._bin(score, record), n_groups * self.n_bins, [score, hit], record.weight)
-            for score, hit in self._pairs(record)
-        ]
-        return np.stack([sums.reshape(n_groups, self.n_bins, 3) for sums in out], axis=1)
+            bins.grouped_sums(group * self.n_bins + index, n_cells, columns, weight)
+            for index, columns in self._sets(record)
+        ]  # fmt: skip
+        return np.stack([sums.reshape(n_groups, self.n_bins, -1) for sums in out], axis=1)
 
     def _finalise(self, totals):
         return binned_errors(totals[..., 0], totals[..., 1] - totals[..., 2], self.norm).mean(axis=-1)
 
     def _draws(self, record, n_resamples, random_state):
         """Sums on bootstrap resamples with the bins held fixed, (n_resamples, sets, bins, 3)."""
-        sets = [(self._bin(score, record), [score, hit]) for score, hit in self._pairs(record)]
-        return resampled_sums(sets, self.n_bins, record.weights, n_resamples, random_state)
+        sets, weights = self._sets(record), record.weights
+        return resampled_sums(sets, self.n_bins, weights, n_resamples, random_state)
 
     def _resampled(self, record, n_resamples, random_state):
         return self._finalise(self._draws(record, n_resamples, random_state))

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from calibrant.metrics.probability.calibration_error import BinnedCalibrationError
 
 __all__ = ["ClasswiseCalibrationError", "classwise_calibration_error"]
@@ -53,7 +51,7 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
 
     def _pairs(self, record):
         P = record.probabilities
-        return [(P[:, k], (record.labels == k).astype(np.float64)) for k in range(record.n_classes)]
+        return [(P[:, k], record.hits_of(k)) for k in range(record.n_classes)]
 
 
 classwise_calibration_error: ClasswiseCalibrationError = ClasswiseCalibrationError()

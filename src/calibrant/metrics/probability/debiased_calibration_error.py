@@ -85,15 +85,19 @@ class DebiasedCalibrationError(BinnedCalibrationError):
         return [target_pair(record, self.target)]
 
     def _finalise(self, totals):
-        weight, score, hits = np.moveaxis(totals[..., 0, :, :], -1, 0)
+        weight, score, hits, *squares = np.moveaxis(totals[..., 0, :, :], -1, 0)
         counted = np.where(weight > 1.0, weight, 0.0)
         safe = np.where(weight > 1.0, weight, 2.0)
         gap, accuracy = (score - hits) / safe, np.clip(hits / safe, 0.0, 1.0)
+        # Of outcomes of 0 and 1; of soft labels that of their gaps, as seen.
+        variance = accuracy * (1.0 - accuracy)
+        if squares:
+            variance = np.maximum(squares[0] / safe - gap * gap, 0.0)
         whole = weight.sum(axis=-1)
         if self.norm == 2:
-            squares = (counted * (gap * gap - accuracy * (1.0 - accuracy) / (safe - 1.0))).sum(axis=-1)
-            return np.sqrt(np.maximum(squares, 0.0) / whole)
-        spread = np.sqrt(accuracy * (1.0 - accuracy) / safe)
+            total = (counted * (gap * gap - variance / (safe - 1.0))).sum(axis=-1)
+            return np.sqrt(np.maximum(total, 0.0) / whole)
+        spread = np.sqrt(variance / safe)
         expected = _mean_absolute(gap, spread)
         return np.clip((counted * (2.0 * np.abs(gap) - expected)).sum(axis=-1) / whole, 0.0, 1.0)
 

@@ -44,6 +44,7 @@ class LogLoss(MeanMetric):
     direction: ClassVar[str] = "minimize"
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
     def _losses(self, record):

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from calibrant.errors import InputError
 from calibrant.metrics.probability.calibration_error import BinnedCalibrationError
 
@@ -55,7 +53,7 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
             raise InputError(
                 f"positive_class_calibration_error takes two classes; got {record.n_classes}; use classwise_calibration_error."
             )
-        return [(record.probabilities[:, 1], (record.labels == 1).astype(np.float64))]
+        return [(record.probabilities[:, 1], record.hits_of(1))]
 
 
 positive_class_calibration_error: PositiveClassCalibrationError = PositiveClassCalibrationError()

@@ -39,6 +39,7 @@ class SphericalScore(MeanMetric):
     direction: ClassVar[str] = "maximize"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
     def _losses(self, record):
