@@ -192,7 +192,7 @@ def compare(
 
     Parameters
     ----------
-    y_true : (n,) labels; for regression outcomes
+    y_true : (n,) labels, or SoftLabels; for regression outcomes
     P : {name: predictions}, two or more
         Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the pair (mean, std).
     metrics : list of Metric, optional

@@ -30,7 +30,7 @@ def compute(
     ----------
     metrics : list of Metric
         All of classification, or all of regression.
-    y_true : (n,) labels; for regression outcomes, (n,) or (n, d)
+    y_true : (n,) labels, or SoftLabels; for regression outcomes, (n,) or (n, d)
     P : (n, K), or (n,) for binary; for regression the means, or a forecast
     std : for regression, of the shape of the means
     sample_weight : (n,), optional

@@ -97,12 +97,8 @@ def read(
         refuse_values(values, inputs, epsilon)
     if inputs == "logit":
         values = _softmax.bounded_logits(values)
-    labels = shares = None
-    if isinstance(y, SoftLabels):
-        shares = y.in_order(known, len(values), values.shape[1])
-    elif y is not None:
-        hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
-        labels, known = encode_labels(y, known, len(values), values.shape[1], **hints)
+    hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
+    labels, shares, known = _truth(y, known, values.shape, **hints)
     record = Predictions(
         values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
         X=rows_named(X, "X", len(values)), groups=groups_given(groups, len(values)), resolution=epsilon, checked=checked,
@@ -110,6 +106,16 @@ def read(
     )  # fmt: skip
     record = replace(record, reference=_reference(reference, record))
     return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+
+
+def _truth(y, known, shape, **hints):
+    """(labels or None, shares of soft labels or None, classes or None)."""
+    if isinstance(y, SoftLabels):
+        return None, y.in_order(known, *shape), known
+    if y is None:
+        return None, None, known
+    labels, known = encode_labels(y, known, *shape, **hints)
+    return labels, None, known
 
 
 def _dimensions(values):

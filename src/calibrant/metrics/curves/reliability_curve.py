@@ -148,6 +148,11 @@ def reliability_curve(
     ReliabilityDisplay : draws it.
     isotonic_curve, loess_curve, spline_curve : the same without bins, the last two with a band for the whole curve.
 
+    Notes
+    -----
+    Of :class:`SoftLabels` the accuracy is the mean share. Its interval is that of as many labels as
+    the variance seen within the bin is worth, two rows of one label being added to it.
+
     Examples
     --------
     >>> curve = reliability_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2, target=1)

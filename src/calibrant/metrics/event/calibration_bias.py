@@ -36,6 +36,7 @@ class CalibrationBias(Targeted, MeanMetric):
     -----
     0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. A group
     without events has an interval too, that of one row more of the other outcome. It is no score, so never select a model by it.
+    Of :class:`SoftLabels` y is the share of the event.
 
     Examples
     --------

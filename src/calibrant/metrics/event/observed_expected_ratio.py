@@ -38,6 +38,8 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     scale, :math:`\log(O/E) \pm z\sqrt{(1 - O/n)/O}`; exact (Poisson) below 10 events, so from 0 up where there was none; exact
     (binomial) where fewer than 10 rows had no event. inf where events happened and none was expected, nan where neither. It looks at the
     mean alone: see ``calibration_slope`` for what else may be wrong. It is no score, so never select a model by it.
+    Of :class:`SoftLabels` events are summed shares, and the interval follows from the variance of
+    share - O/E p seen between rows in the place of O/n (1 - O/n).
 
     References
     ----------

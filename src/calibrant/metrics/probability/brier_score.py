@@ -30,6 +30,8 @@ class BrierScore(MeanMetric):
     -----
     A proper score, bounded by 2: use it to choose where single confident errors must not dominate. For two classes it is twice
     mean((p - y)^2), the number that often goes by this name: both classes are summed.
+    Of :class:`SoftLabels` it is the mean over the raters' labels, so that it does not depend on how
+    many raters there are: the squared distance to the shares s, plus their own sum of s (1 - s).
 
     Examples
     --------
