@@ -1,4 +1,4 @@
-"""Shares of several raters in the place of labels: what takes them agrees with the raters' own labels, and what must not refuses."""
+"""Soft labels: what takes them agrees with the raters' own labels, and what must not refuses."""
 
 import numpy as np
 import pytest
@@ -10,18 +10,21 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.testing.discovery import all_calibrators, all_maps, all_metrics
 
+ECE, RATIO = metrics.positive_class_calibration_error, metrics.observed_expected_ratio
+DEBIASED = metrics.debiased_calibration_error
 MEANS = [
-    metrics.log_loss, metrics.brier_score, metrics.spherical_score, metrics.ranked_probability_score,
-    metrics.event_brier_score, metrics.calibration_bias, metrics.mean_risk,
+    metrics.log_loss, metrics.brier_score, metrics.spherical_score, metrics.event_brier_score,
+    metrics.ranked_probability_score, metrics.calibration_bias, metrics.mean_risk,
 ]  # fmt: skip
 BINNED = [
-    metrics.expected_calibration_error, metrics.positive_class_calibration_error, metrics.classwise_calibration_error,
-    metrics.debiased_calibration_error, metrics.debiased_calibration_error.with_options(norm=1, target="event"),
+    metrics.expected_calibration_error, ECE, metrics.classwise_calibration_error, DEBIASED,
+    DEBIASED.with_options(norm=1, target="event"),
 ]  # fmt: skip
 CALIBRATORS = [
-    cb.TemperatureScaling(), cb.VectorScaling(), cb.MatrixScaling(), cb.DirichletCalibration(), cb.StructuredVectorScaling(),
-    cb.StructuredMatrixScaling(), cb.EnsembleTemperature(), cb.Identity(), cb.OneVsRest(cb.Platt(smoothing=False)),
-    cb.OneVsRest(cb.Isotonic()), cb.OneVsRest(cb.HistogramBinning()),
+    cb.TemperatureScaling(), cb.VectorScaling(), cb.MatrixScaling(), cb.DirichletCalibration(),
+    cb.StructuredVectorScaling(), cb.StructuredMatrixScaling(), cb.EnsembleTemperature(),
+    cb.Identity(), cb.OneVsRest(cb.Platt(smoothing=False)), cb.OneVsRest(cb.Isotonic()),
+    cb.OneVsRest(cb.HistogramBinning()),
 ]  # fmt: skip
 MAPS = [
     cb.Platt(), cb.Beta(), cb.QuadraticScaling(), cb.Spline(), cb.Isotonic(), cb.CenteredIsotonic(),
@@ -48,18 +51,18 @@ def stacked(P, labels):
 def test_scores_by_hand():
     P, shares = [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]
     y = cb.SoftLabels(shares)
-    by_hand = -(0.5 * np.log(0.5) + 0.5 * np.log(0.3) + 0.25 * np.log(0.1) + 0.75 * np.log(0.8)) / 2.0
+    by_hand = -(0.5 * np.log([0.5, 0.3]).sum() + np.log([0.1, 0.8]) @ [0.25, 0.75]) / 2.0
     assert metrics.log_loss(y, P) == pytest.approx(by_hand, rel=1e-12)
-    distance = np.square(np.array(P) - shares).sum(axis=1) + (np.array(shares) * (1.0 - np.array(shares))).sum(axis=1)
-    assert metrics.brier_score(y, P) == pytest.approx(distance.mean(), rel=1e-12)
+    distance = np.square(np.array(P) - y.shares) + y.shares * (1.0 - y.shares)
+    assert metrics.brier_score(y, P) == pytest.approx(distance.sum() / 2.0, rel=1e-12)
     two = cb.SoftLabels([0.25, 1.0])
-    assert metrics.event_brier_score(two, [0.5, 0.9]) == pytest.approx((0.25 + 0.01) / 2.0, rel=1e-12)
+    assert metrics.event_brier_score(two, [0.5, 0.9]) == pytest.approx(0.13, rel=1e-12)
     assert metrics.calibration_bias(two, [0.5, 0.9]) == pytest.approx(0.7 - 0.625, rel=1e-12)
     assert metrics.observed_expected_ratio(two, [0.5, 0.9]) == pytest.approx(1.25 / 1.4, rel=1e-12)
-    assert metrics.positive_class_calibration_error(two, [0.5, 0.9]) == pytest.approx((0.25 + 0.1) / 2.0, rel=1e-12)
+    assert ECE(two, [0.5, 0.9]) == pytest.approx((0.25 + 0.1) / 2.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", [*MEANS, metrics.observed_expected_ratio, *BINNED[:3]], ids=repr)
+@pytest.mark.parametrize("metric", [*MEANS, RATIO, *BINNED[:3]], ids=repr)
 def test_values_are_those_of_all_raters_labels(metric):
     for n_classes in (2,) if metric.binary_only else (2, 3):
         P, labels, shares = rated(n_classes=n_classes)
@@ -87,19 +90,20 @@ def test_one_rater_has_nearly_the_interval_of_labels(metric):
 
 
 def test_the_observed_expected_ratio_of_one_rater_is_no_longer_that_of_the_base_rate():
-    """Labels have the variance O/n (1 - O/n), which is too large where the risks tell events apart; shares that of their rows."""
+    """The variance O/n (1 - O/n) of labels is too large where risks tell the events apart."""
     P, labels, shares = rated(n=1000, n_raters=1, n_classes=2)
-    soft, hard = (metrics.observed_expected_ratio.interval(y, P) for y in (cb.SoftLabels(shares), labels[:, 0]))
+    soft, hard = (RATIO.interval(y, P) for y in (cb.SoftLabels(shares), labels[:, 0]))
     rate, ratio = labels.mean(), soft.value
     told = np.mean(np.square(shares[:, 1] - ratio * P[:, 1])) / (rate * (1.0 - rate))
-    assert np.log(soft.high / soft.low) == pytest.approx(np.sqrt(told) * np.log(hard.high / hard.low), rel=0.01)
+    widths = [np.log(found.high / found.low) for found in (soft, hard)]
+    assert widths[0] == pytest.approx(np.sqrt(told) * widths[1], rel=0.01)
 
 
 def test_intervals_follow_the_agreement_of_the_raters_not_their_number():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 3, 2000)
     alone, all_alike = rng.binomial(10, p) / 10.0, (rng.random(2000) < p) * 1.0
-    for metric in (metrics.log_loss, metrics.calibration_bias, metrics.observed_expected_ratio, *BINNED[1:2]):
+    for metric in (metrics.log_loss, metrics.calibration_bias, RATIO, ECE):
         hard = metric.interval(all_alike.astype(int), p)
         wide, narrow = (metric.interval(cb.SoftLabels(shares), p) for shares in (all_alike, alone))
         assert (wide.high - wide.low) == pytest.approx(hard.high - hard.low, rel=0.15)
@@ -110,14 +114,18 @@ def test_clusters_weights_states_groups_and_one_pass():
     P, _, shares = rated()
     y, two = cb.SoftLabels(shares), np.r_[shares, shares]
     once = metrics.log_loss.interval(y, P)
-    doubled = metrics.log_loss.interval(cb.SoftLabels(two), np.r_[P, P], cluster=np.tile(np.arange(300), 2))
+    pairs = np.tile(np.arange(300), 2)
+    doubled = metrics.log_loss.interval(cb.SoftLabels(two), np.r_[P, P], cluster=pairs)
     assert doubled.high - doubled.low == pytest.approx(once.high - once.low, rel=0.02)
-    first, rest = (metrics.log_loss.state(cb.SoftLabels(shares[part]), P[part]) for part in (slice(99), slice(99, None)))
+    parts = slice(99), slice(99, None)
+    first, rest = (metrics.log_loss.state(cb.SoftLabels(shares[one]), P[one]) for one in parts)
     assert (first + rest).finalise() == pytest.approx(once.value, rel=1e-12)
     both = metrics.compute([metrics.log_loss, metrics.expected_calibration_error], y, P)
-    assert both == {"log_loss": pytest.approx(once.value), "ece": metrics.expected_calibration_error(y, P)}
-    parts = metrics.per_group(metrics.brier_score, y, P, np.arange(300) % 2)
-    assert parts.value.tolist() == pytest.approx([metrics.brier_score(cb.SoftLabels(shares[k::2]), P[k::2]) for k in (0, 1)])
+    alone = metrics.expected_calibration_error(y, P)
+    assert both == {"log_loss": pytest.approx(once.value), "ece": alone}
+    grouped = metrics.per_group(metrics.brier_score, y, P, np.arange(300) % 2)
+    each = [metrics.brier_score(cb.SoftLabels(shares[k::2]), P[k::2]) for k in (0, 1)]
+    assert grouped.value.tolist() == pytest.approx(each)
 
 
 def test_comparisons_know_more_than_of_one_rater_and_no_more_than_of_clustered_labels():
@@ -125,7 +133,8 @@ def test_comparisons_know_more_than_of_one_rater_and_no_more_than_of_clustered_l
     soft = metrics.compare(cb.SoftLabels(shares), {"a": P, "b": np.full_like(P, 1.0 / 3.0)}).rows[0]
     one = metrics.compare(labels[:, 0], {"a": P, "b": np.full_like(P, 1.0 / 3.0)}).rows[0]
     every, y, row = stacked(P, labels)
-    hard = metrics.compare(y, {"a": every, "b": np.full_like(every, 1.0 / 3.0)}, cluster=row).rows[0]
+    models = {"a": every, "b": np.full_like(every, 1.0 / 3.0)}
+    hard = metrics.compare(y, models, cluster=row).rows[0]
     assert soft.difference == pytest.approx(hard.difference, rel=1e-9)
     # The row not seen yet is one on which all raters agree.
     assert hard.high - hard.low < soft.high - soft.low < 0.8 * (one.high - one.low)
@@ -135,11 +144,12 @@ def test_reliability_curve_has_the_shares_and_their_variance():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 3, 2000)
     shares, hit = rng.binomial(10, p) / 10.0, (rng.random(2000) < p).astype(int)
-    soft, hard = (metrics.reliability_curve(y, p, target="event", n_bins=5) for y in (cb.SoftLabels(shares), hit))
-    one = metrics.reliability_curve(cb.SoftLabels(hit * 1.0), p, target="event", n_bins=5)
+    truths = cb.SoftLabels(shares), hit, cb.SoftLabels(hit * 1.0)
+    curves = (metrics.reliability_curve(y, p, target="event", n_bins=5) for y in truths)
+    soft, hard, one = curves
     assert soft.accuracy[1] == pytest.approx(shares[(p >= 0.2) & (p < 0.4)].mean(), rel=1e-12)
     assert ((soft.high - soft.low) < 0.6 * (hard.high - hard.low)).all()
-    assert (one.high - one.low).tolist() == pytest.approx((hard.high - hard.low).tolist(), rel=0.1)
+    assert one.high - one.low == pytest.approx(hard.high - hard.low, rel=0.1)
     with pytest.raises(InputError, match="soft labels"):
         metrics.reliability_curve(cb.SoftLabels(shares), p, band="consistency")
 
@@ -149,7 +159,7 @@ def test_bins_without_variance_keep_a_width():
         y, p = cb.SoftLabels([share] * 5), np.linspace(0.3, 0.5, 5)
         curve = metrics.reliability_curve(y, p, target="event")
         assert (curve.high - curve.low > 0.1).all()
-        for metric in (metrics.observed_expected_ratio, metrics.calibration_bias, metrics.positive_class_calibration_error):
+        for metric in (RATIO, metrics.calibration_bias, ECE):
             found = metric.interval(y, p)
             assert found.low <= found.value <= found.high
             assert found.high - found.low > 0.05
@@ -208,7 +218,8 @@ def test_the_temperature_of_few_raters_is_that_of_many_labels():
     for m in (1, 3, 10):
         y = cb.SoftLabels(rng.binomial(m, p[few]) / m)
         # Four standard errors of the slope, about .07 for one rater.
-        assert cb.TemperatureScaling().fit(bold[few], y).temperature_ == pytest.approx(many, abs=0.5 / np.sqrt(m))
+        found = cb.TemperatureScaling().fit(bold[few], y).temperature_
+        assert found == pytest.approx(many, abs=0.5 / np.sqrt(m))
 
 
 @pytest.mark.parametrize("n_raters", [3, 10])
@@ -218,7 +229,7 @@ def test_debiased_errors_take_off_the_noise_of_the_raters_and_no_more(n_raters):
     for _ in range(50):
         p = rng.beta(2, 3, 500)
         y = cb.SoftLabels(rng.binomial(n_raters, p) / n_raters)
-        plain.append(metrics.positive_class_calibration_error(y, p, norm=2))
+        plain.append(ECE(y, p, norm=2))
         debiased.append(metric(y, p))
         off.append(metric(y, np.clip(p + 0.05, 0.0, 1.0)))
     assert np.mean(debiased) < 0.5 * np.mean(plain)
@@ -229,7 +240,7 @@ def test_debiased_errors_take_off_the_noise_of_the_raters_and_no_more(n_raters):
 REFUSED = {
     "AUROC": lambda y, p: metrics.event_auroc(y, p),
     "accuracy": lambda y, p: metrics.accuracy(y, p),
-    "one of several": lambda y, p: metrics.compute([metrics.log_loss, metrics.confidence_auroc], y, p),
+    "one of several": lambda y, p: metrics.compute([metrics.log_loss, metrics.accuracy], y, p),
     "slope": lambda y, p: metrics.calibration_slope.interval(y, p),
     "Spiegelhalter": lambda y, p: metrics.spiegelhalter_test(y, p),
     "Hosmer-Lemeshow": lambda y, p: metrics.hosmer_lemeshow_test(y, p),
@@ -250,15 +261,17 @@ REFUSED = {
 @pytest.mark.parametrize("name", list(REFUSED))
 def test_what_needs_outcomes_refuses_in_one_sentence(name):
     p = np.random.default_rng(0).random(40)
-    with pytest.raises(InputError, match=r"takes one label a row; got soft labels .*; pass the label of one rater a row") as caught:
+    said = r"takes one label a row; got soft labels .*; pass the label of one rater a row"
+    with pytest.raises(InputError, match=said) as caught:
         REFUSED[name](cb.SoftLabels(p), p)
     assert str(caught.value).count(". ") == 0
 
 
 def test_shares_that_are_none_are_refused():
     for shares, said in [
-        ([[0.5, 0.6]], "row 0 is"), ([-0.1, 0.5], "between 0 and 1"), ([0.5, np.nan], r"row 1 is .*\(1 such rows\)"),
-        ([[3, 1], [2, 2]], "divide counts of votes"), ([[1.0]], r"\(1, 1\)"), (0.5, "shares must be"), (["a"], "shares must hold numbers"),
+        ([[0.5, 0.6]], "row 0 is"), ([-0.1, 0.5], "between 0 and 1"), ([[1.0]], r"\(1, 1\)"),
+        ([0.5, np.nan], r"row 1 is .*\(1 such rows\)"), ([[3, 1], [2, 2]], "divide counts of votes"),
+        (0.5, "shares must be"), (["a"], "shares must hold numbers"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=said):
             cb.SoftLabels(shares)

@@ -57,6 +57,7 @@ class SoftLabels:
     the calibrators and maps whose fit is a weighted one (tag ``soft_labels``). A share's variance
     lies between p (1 - p) / m for m raters who answer independently and p (1 - p) for raters who
     all agree. Intervals therefore use the variance seen between rows, and no Bernoulli variance.
+    Memory grows with the number of classes that have a share of a row.
     Tests, rankings (AUROC), audits, decisions and reports need outcomes of 0 and 1 and refuse
     soft labels; pass them the label of one rater a row.
 
@@ -76,7 +77,7 @@ class SoftLabels:
         if values.ndim == 1:
             values = np.column_stack([1.0 - values, values])
         if values.ndim != 2 or values.shape[1] < 2:
-            raise InputError(f"shares must be (n,), or (n, K) of 2 classes or more; got {values.shape}.")
+            raise InputError(f"shares must be (n,), or (n, K) of two classes up; got {values.shape}.")
         sums = values.sum(axis=1)
         bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= SHARE_SUMS)))
         if len(bad):

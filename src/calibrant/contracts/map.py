@@ -53,9 +53,10 @@ class Map(Saved, BaseEstimator, ABC):
         self, score: ArrayLike, correct: ArrayLike | SoftLabels, *,
         sample_weight: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
-        """Fit on scores (n,) and outcomes (n,) of 0 and 1; weight 2 means the row twice, weight 0 no row.
+        """Fit on scores (n,) and outcomes (n,) of 0 and 1.
 
-        Where the tag ``soft_labels`` says so, outcomes may be ``SoftLabels``, (n,) shares.
+        A weight of 2 means the row twice, a weight of 0 no row. Where the tag
+        ``soft_labels`` says so, outcomes may be ``SoftLabels``, (n,) shares.
         """
         score = arrays.scores(score, domain=self.tags.domain)
         soft = isinstance(correct, SoftLabels)

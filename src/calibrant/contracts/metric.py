@@ -36,7 +36,7 @@ class Metric:
     over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
 
-    Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, the shares of several raters.
+    Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, shares of several raters.
 
     .. versionchanged:: 0.2
        The level of records (``of``, ``interval_of``, ``totals_of`` and their like) and ``key`` are public.

@@ -97,7 +97,8 @@ def read(
         refuse_values(values, inputs, epsilon)
     if inputs == "logit":
         values = _softmax.bounded_logits(values)
-    hints = {"swapped_hint": _looks_like_labels(values, one_column), "positions": classes is not None}
+    swapped = _looks_like_labels(values, one_column)
+    hints = {"swapped_hint": swapped, "positions": classes is not None}
     labels, shares, known = _truth(y, known, values.shape, **hints)
     record = Predictions(
         values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,

@@ -39,9 +39,10 @@ def pair_curve(
     band: str = "wilson", level: float = 0.95, cluster: np.ndarray | None = None,
     soft: bool = False,
 ) -> ReliabilityCurve:  # fmt: skip
-    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each; ``resolution`` and ``cluster`` as a record's.
+    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each.
 
-    Intervals of ``soft`` outcomes, shares of raters, follow from their variance in each bin.
+    ``resolution`` and ``cluster`` are those of a record. Intervals of ``soft`` outcomes, shares
+    of raters, follow from their variance in each bin.
     """
     require_level(level)
     require_option("strategy", strategy, ("width", "mass"))
@@ -50,10 +51,8 @@ def pair_curve(
     worth = 1.0
     if cluster is not None or soft:
         if band == "consistency":
-            raise InputError(
-                'band="consistency" is drawn for independent rows of one label each; with clusters '
-                'or soft labels take "wilson" or "clopper-pearson".'
-            )
+            given = "soft labels" if cluster is None else "clusters"
+            raise InputError(f'band="consistency" is drawn for independent rows; with {given} take "wilson" or "clopper-pearson".')
         cluster = np.arange(len(hit)) if cluster is None else cluster
         mass = np.ones(len(hit)) if weight is None else weight
         worth = group_worth(hit, mass, cluster, index, len(lower), level, soft=soft)

@@ -33,8 +33,8 @@ class EventBrierScore(Targeted, MeanMetric):
     Notes
     -----
     A proper score. For two classes it is half of ``brier_score``, which sums over both, and what scikit-learn's ``brier_score_loss`` gives.
-    Where events are rare it is small for every model: read ``d2_brier`` beside it. Of :class:`SoftLabels` it is the mean over the
-    raters' labels, (p - s)^2 + s (1 - s) for a share s.
+    Where events are rare it is small for every model: read ``d2_brier`` beside it.
+    Of :class:`SoftLabels` it is the mean over the raters' labels, (p - s)^2 + s (1 - s) for a share s.
 
     Examples
     --------

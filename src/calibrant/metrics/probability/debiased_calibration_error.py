@@ -46,8 +46,8 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     Use it with few rows a bin, where the plain error reads noise as miscalibration. The square is unbiased before it is cut off at 0;
     bins of one row (of total weight 1 or less) have no variance to subtract and count 0. Its interval inverts a test, as that of
     ``expected_calibration_error`` does, and covers 93 to 97 % at 2,000 rows and more (table in the documentation).
-    Of :class:`SoftLabels` the noise of a bin is the variance seen of its gaps, s² / n, and no acc (1 - acc): the shares of several
-    raters vary less.
+    Of :class:`SoftLabels` the noise of a bin is the variance seen of its gaps, s² / n, in the place
+    of acc (1 - acc): the shares of several raters vary less.
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
 
     References

@@ -34,8 +34,8 @@ class ExpectedCalibrationError(BinnedCalibrationError):
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it
     is biased upward, the more so the fewer rows a bin has. Read it beside its interval and the log loss.
     ``.interval`` does not centre on this biased number: it asks which errors, with this sample's noise added, would show as the one seen
-    (method "debiased"; of :class:`SoftLabels` with the variance seen within the bins), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its ``value`` is that estimate,
-    ``plain`` the number above.
+    (method "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its ``value`` is that estimate,
+    ``plain`` the number above. Of :class:`SoftLabels` the noise is the variance seen within the bins.
 
     References
     ----------

@@ -22,7 +22,8 @@ class LogLoss(MeanMetric):
     .. math:: -\frac{1}{n} \sum_i \log P_{i, y_i}
 
     A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where that is smaller), so the value is finite:
-    27.6 nats, where scikit-learn, which clips at the smallest step of float64, has 36.0. Of :class:`SoftLabels` with shares s it is
+    27.6 nats, where scikit-learn, which clips at the smallest step of float64, has 36.0.
+    Of :class:`SoftLabels` with shares s it is
     :math:`-\frac{1}{n} \sum_i \sum_k s_{ik} \log P_{ik}`.
 
     See Also
