@@ -9,6 +9,7 @@ from benchmarks.journeys.deciding import decide, sets
 from benchmarks.journeys.doors import apply_and_export
 from benchmarks.journeys.modelling import around_a_model
 from benchmarks.journeys.outcomes import Cell, Outcome, counted
+from benchmarks.journeys.planning import planned_study
 from benchmarks.journeys.watching import comparison, monitor
 from benchmarks.journeys.worlds import World
 
@@ -34,6 +35,7 @@ JOURNEYS = (
     Journey("doors", apply_and_export, 1),
     Journey("monitor", monitor, 20, 4),
     Journey("compare", comparison, 60, 15),
+    Journey("plan", planned_study, 40, 10),
 )
 
 

@@ -23,6 +23,7 @@ TRIED = {
     "sets": ("sharp", "groups that differ", "clustered", "votes", "heavy-tailed forecasts"),
     "doors": ("bent", "groups that differ", "votes"),
     "monitor": ("ordinary", "calibrated", "drifting"),
+    "plan": ("calibrated", "rare", "timid"),
     "compare": ("ordinary", "sharp", "clustered", "weighted by design"),
 }
 #: (journey, world, question) -> what a later issue repairs.

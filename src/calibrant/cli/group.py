@@ -27,6 +27,7 @@ COMMANDS = {
     "audit": ("audit", "Test the calibration of every group."),
     "compare": ("compare", "Test whether one prediction is better than another."),
     "monitor": ("monitor", "Raise an alarm when the calibration changes."),
+    "plan": ("plan", "Compute how many rows a study needs."),
     "methods": ("list_methods", "List all calibrators and metrics."),
 }
 #: What a user can cause; anything else is a bug of ours, or of a library.
