@@ -8,6 +8,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
+from calibrant.predictions import read
 from calibrant.testing.discovery import all_calibrators, all_maps, all_metrics
 
 ECE, RATIO = metrics.positive_class_calibration_error, metrics.observed_expected_ratio
@@ -20,16 +21,8 @@ BINNED = [
     metrics.expected_calibration_error, ECE, metrics.classwise_calibration_error, DEBIASED,
     DEBIASED.with_options(norm=1, target="event"),
 ]  # fmt: skip
-CALIBRATORS = [
-    cb.TemperatureScaling(), cb.VectorScaling(), cb.MatrixScaling(), cb.DirichletCalibration(),
-    cb.StructuredVectorScaling(), cb.StructuredMatrixScaling(), cb.EnsembleTemperature(),
-    cb.Identity(), cb.OneVsRest(cb.Platt(smoothing=False)), cb.OneVsRest(cb.Isotonic()),
-    cb.OneVsRest(cb.HistogramBinning()),
-]  # fmt: skip
-MAPS = [
-    cb.Platt(), cb.Beta(), cb.QuadraticScaling(), cb.Spline(), cb.Isotonic(), cb.CenteredIsotonic(),
-    cb.HistogramBinning(), cb.HistogramBinning(strategy="mass"),
-]  # fmt: skip
+CALIBRATORS = [one for one in all_calibrators() if one.tags.soft_labels and not one.tags.random]
+MAPS = [one for one in all_maps() if one.tags.soft_labels]
 
 
 def rated(n=300, n_raters=4, n_classes=3, seed=0):
@@ -154,6 +147,29 @@ def test_reliability_curve_has_the_shares_and_their_variance():
         metrics.reliability_curve(cb.SoftLabels(shares), p, band="consistency")
 
 
+def test_the_curve_can_be_drawn():
+    pytest.importorskip("matplotlib")
+    P, _, shares = rated(n_classes=2)
+    for scale in ("linear", "logit"):
+        made = cb.ReliabilityDisplay.from_predictions(cb.SoftLabels(shares), P, scale=scale)
+        assert made.curve.accuracy @ made.curve.n == pytest.approx(shares[:, 1].sum())
+        made.figure_.clf()
+    with pytest.raises(InputError, match="got soft labels"):
+        cb.ReliabilityDisplay.from_predictions(cb.SoftLabels(shares), P, smooth="loess")
+
+
+@pytest.mark.parametrize("metric", [*MEANS, RATIO], ids=repr)
+def test_weights_of_sampling_widen_the_interval(metric):
+    P, _, shares = rated(n=1000, n_classes=2)
+    weight = np.random.default_rng(0).lognormal(0.0, 1.0, 1000)
+    y, given = cb.SoftLabels(shares), {"sample_weight": weight, "weight_kind": "sampling"}
+    plain, found = metric.interval(y, P), metric.interval(y, P, **given)
+    ones = metric.interval(y, P, sample_weight=np.full(1000, 0.5), weight_kind="sampling")
+    # The design effect of such weights is e.
+    assert 1.2 < (found.high - found.low) / (plain.high - plain.low) < 2.6
+    assert ones.high - ones.low == pytest.approx(plain.high - plain.low, rel=0.05)
+
+
 def test_bins_without_variance_keep_a_width():
     for share in (0.0, 0.3, 1.0):
         y, p = cb.SoftLabels([share] * 5), np.linspace(0.3, 0.5, 5)
@@ -209,6 +225,23 @@ def test_every_metric_takes_them_or_refuses_them():
                 metric(y, P)
 
 
+def test_what_is_chosen_by_folds_keeps_a_row_together():
+    P, labels, shares = rated(n=600)
+    single, row = read(P, cb.SoftLabels(shares), soft=True).one_label_each()
+    assert single.cluster.tolist() == row.tolist()
+    assert np.bincount(row, single.weights) == pytest.approx(np.ones(600))
+    every, y, rows = stacked(P, labels)
+    weight = np.full(len(y), 0.25)
+    soft = cb.AutoCalibrator().fit(P, cb.SoftLabels(shares))
+    hard = cb.AutoCalibrator().fit(every, y, sample_weight=weight, cluster=rows)
+    assert soft.n_fit_ == pytest.approx(600.0)
+    assert soft.score_ == pytest.approx(hard.score_, abs=0.002)
+    assert np.abs(soft.predict_proba(P) - hard.predict_proba(P)).max() < 0.02
+    new, new_labels, _ = rated(n=4000, n_raters=1, seed=1)
+    before, after = (metrics.log_loss(new_labels[:, 0], Q) for Q in (new, soft.predict_proba(new)))
+    assert after < before - 0.01
+
+
 def test_the_temperature_of_few_raters_is_that_of_many_labels():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 3, 40_000)
@@ -251,7 +284,6 @@ REFUSED = {
     "report": lambda y, p: cb.report(y, p),
     "rule": lambda y, p: cb.SelectiveClassifier().fit(p, y),
     "sets": lambda y, p: cb.ConformalSets().fit(p, y),
-    "choice": lambda y, p: cb.AutoCalibrator().fit(p, y),
     "Venn-Abers": lambda y, p: cb.VennAbers().fit(p, y),
     "regression": lambda y, p: metrics.mean_absolute_error(y, p),
     "an array": lambda y, p: np.asarray(y),

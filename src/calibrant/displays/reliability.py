@@ -104,10 +104,14 @@ class ReliabilityDisplay:
     ) -> "ReliabilityDisplay":  # fmt: skip
         """Read predictions as metrics do, compute their curve and draw it; options as for :meth:`from_record`.
 
+        ``y_true`` may be ``SoftLabels`` where no smooth curve is asked for.
+
         .. versionchanged:: 0.2
            The default ``target`` is the event of two classes, and its axes have the scale that suits the data.
         """
-        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        record = read_labelled(
+            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, soft=smooth is None
+        )  # fmt: skip
         options: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
         return cls.from_record(record, target=target, scale=scale, smooth=smooth, name=name, ax=ax, **options)
 

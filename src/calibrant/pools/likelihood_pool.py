@@ -77,7 +77,7 @@ class LikelihoodPool(Calibrator):
     [0.1]
     """
 
-    tags: ClassVar[Tags] = Tags(label="pool by likelihood")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="pool by likelihood")
 
     def __init__(
         self,

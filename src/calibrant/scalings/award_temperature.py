@@ -71,7 +71,7 @@ class AwardTemperature(Calibrator):
     [0.9, 0.7, 0.6, 0.3]
     """
 
-    tags: ClassVar[Tags] = Tags(label="temperature with awards")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="temperature with awards")
 
     renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
     loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")

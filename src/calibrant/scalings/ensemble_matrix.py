@@ -84,7 +84,7 @@ class EnsembleMatrixScaling(Calibrator):
     ('converged', (3, 6))
     """
 
-    tags: ClassVar[Tags] = Tags(label="ensemble matrix scaling (EMS)")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="ensemble matrix scaling (EMS)")
     temperature_: float
     mixing_: float
     matrix_: np.ndarray

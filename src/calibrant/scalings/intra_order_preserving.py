@@ -69,7 +69,7 @@ class IntraOrderPreserving(Calibrator):
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="intra-order-preserving scaling (IOP)")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="intra-order-preserving scaling (IOP)")
     temperature_: float
     mixing_: float
 

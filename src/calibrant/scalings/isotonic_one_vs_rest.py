@@ -61,7 +61,7 @@ class IsotonicOneVsRest(Calibrator):
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(label="one-vs-rest isotonic regression after temperature (IROvA-TS)")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="one-vs-rest isotonic regression after temperature (IROvA-TS)")
     score_: list[np.ndarray]
     value_: list[np.ndarray]
 

@@ -57,7 +57,7 @@ class IsotonicPreserving(Calibrator):
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, label="accuracy-preserving isotonic regression (IRM)")
+    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="accuracy-preserving isotonic regression (IRM)")
 
     @classmethod
     def _examples(cls):

@@ -83,7 +83,7 @@ class PretrainedAverage(Calibrator):
     ('converged', 1.0)
     """
 
-    tags: ClassVar[Tags] = Tags(label="pre-trained average of scalings")
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="pre-trained average of scalings")
     status_: str
 
     @classmethod

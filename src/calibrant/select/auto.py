@@ -131,6 +131,7 @@ class AutoCalibrator(Circumstances):
         able = [c.tags for c in CANDIDATES[: None if self.policy == "average" else 0] if self.methods == "auto" or c.name in self.methods]
         return Tags(
             random=True,
+            soft_labels=True,
             label="automatic choice",
             may_use_features=any(t.takes_features for t in able),
             may_use_groups=any(t.takes_groups for t in able),

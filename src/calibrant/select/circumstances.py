@@ -43,7 +43,7 @@ class Circumstances(Calibrator):
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
             Probabilities, or logits with ``inputs="logit"``.
-        y : (n,) labels
+        y : (n,) labels, or SoftLabels
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
         X, reference : (n, ...) features of the rows, and (X_train, y_train), for candidates that use them; refused where none does.
@@ -66,11 +66,14 @@ class Circumstances(Calibrator):
             raise InputError(
                 "unlabeled holds predictions alone, so that a choice by X or groups says nothing of it; leave one of them out."
             )
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, **beside)
-        if cluster is None:
-            caution_look_alike(record)
-        else:
+        options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
+        record = read(P, y, **options, **beside, soft=self.tags.soft_labels)
+        if cluster is not None:
             record = in_clusters(record, read_groups(cluster, record, "cluster").index)
+        if record.shares is not None:
+            record = record.one_label_each()[0]
+        elif cluster is None:
+            caution_look_alike(record)
         self.fit_record(record)
         if unlabeled is not None:
             use = self.predict_record(read(unlabeled, inputs=self.inputs, classes=self.classes_))

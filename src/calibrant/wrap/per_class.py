@@ -69,6 +69,7 @@ class PerClass(Calibrator):
             uses_features=own.uses_features,
             needs_reference=own.needs_reference,
             binary_only=own.binary_only,
+            soft_labels=own.soft_labels,
             label=f"{own.label}, per class",
         )
 
