@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.event_counts import event_count_limits, poisson_limits
+from calibrant._kernels.event_counts import event_count_limits, poisson_limits, stretched
 
 
 def test_exact_poisson_limits_are_those_of_chi_squared():
@@ -26,3 +26,10 @@ def test_many_events_on_the_log_scale_few_exactly_and_never_more_than_rows():
     assert (count <= high).all()
     assert (high <= n).all()
     assert (low < high).all()
+
+
+def test_stretched_limits_are_so_many_times_as_far_in_logarithms():
+    limits = np.array([0.0, 5.0, 5.0]), np.array([3.0, 40.0, 40.0])
+    low, high = stretched(np.array([0.0, 10.0, 10.0]), limits, np.array([9.0, 0.5, 2.0]))
+    np.testing.assert_allclose(low, [0.0, 10.0 / np.sqrt(2.0), 2.5])
+    np.testing.assert_allclose(high, [3.0, 20.0, 160.0])

@@ -7,7 +7,7 @@ from scipy import special
 
 from calibrant._kernels.intervals import clopper_pearson, normal_quantile
 
-__all__ = ["event_count_limits", "poisson_limits"]
+__all__ = ["event_count_limits", "poisson_limits", "stretched"]
 
 #: Below so many events, and so many rows without one, limits are exact.
 FEW = 10.0
@@ -36,3 +36,10 @@ def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndar
     ):
         ends.append(np.minimum(np.where(count < FEW, poisson, np.where(rest < FEW, binomial * n, usual)), n))
     return ends[0], ends[1]
+
+
+def stretched(count: Any, limits: tuple[Any, Any], factor: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Limits so many times as far from the count, on the log scale; those of no event stay."""
+    some = np.where(count > 0.0, count, 1.0)
+    low, high = (np.where(count > 0.0, some * (end / some) ** factor, end) for end in limits)
+    return low, high

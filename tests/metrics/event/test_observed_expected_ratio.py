@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
+from calibrant.errors import InputError
 
 oe = metrics.observed_expected_ratio
 
@@ -58,3 +59,57 @@ def test_the_interval_covers(n, rate):
     true = truth.sum() / p.sum()
     draws = [oe.interval((rng.random(n) < truth).astype(int), p) for _ in range(400)]
     assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def by_hand(y, p, given):
+    """The limits from single rows: nearer, on the log scale, by the root of two variances."""
+    n, events = len(y), y.sum()
+    if given == "risks":
+        left = np.polyfit(p, y, 1, full=True)[1][0] * n / (n - 2) + 1.0
+    else:
+        left = np.sum((y - events / p.sum() * p) ** 2) * n / (n - 1) + 1.0
+    by = np.sqrt(left / (events * (1.0 - events / n)))
+    wide = oe.interval(y, p)
+    return [wide.value * (end / wide.value) ** by for end in (wide.low, wide.high)]
+
+
+@pytest.mark.parametrize("given", ["risks", "nothing"])
+def test_what_is_given_narrows_the_limits_as_by_hand(given):
+    rng = np.random.default_rng(4)
+    p = rng.beta(0.5, 0.7, 300)
+    y = (rng.random(300) < p).astype(int)
+    found = oe.interval(y, p, given=given)
+    assert [found.low, found.high] == pytest.approx(by_hand(y, p, given))
+    assert found.high - found.low < 0.8 * np.ptp([oe.interval(y, p).low, oe.interval(y, p).high])
+    twice = np.repeat(np.arange(300), 2)
+    whole = oe.interval(y, p, given=given, sample_weight=np.full(300, 2.0))
+    again = oe.interval(y[twice], p[twice], given=given)
+    assert (whole.low, whole.high) == pytest.approx((again.low, again.high))
+
+
+def test_risks_that_tell_nothing_leave_it_as_wide_and_bold_ones_widen_that_of_new_rows():
+    y, alike, bold = np.repeat([1, 0], [40, 360]), np.full(400, 0.05), np.tile([0.0, 0.1], 200)
+    one, other = oe.interval(y, alike), oe.interval(y, alike, given="risks")
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
+    assert oe.interval(y, bold, given="nothing").high > oe.interval(y, bold).high
+    for given in ("risks", "nothing"):
+        none = oe.interval(0 * y, alike, given=given)
+        assert (none.low, none.high) == (0.0, oe.interval(0 * y, alike).high)
+
+
+def test_a_given_that_is_unknown_is_refused():
+    with pytest.raises(InputError, match="given"):
+        oe.interval([0, 1], [0.2, 0.7], given="rows")
+
+
+@pytest.mark.parametrize("given", ["risks", "nothing"])
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_either_estimand_is_covered_where_risks_are_wide_or_too_bold(given, factor):
+    rng, repeats, held = np.random.default_rng(11), 400, 0
+    for _ in range(repeats):
+        z = rng.normal(0.0, 2.0, 200)
+        true, p = 1.0 / (1.0 + np.exp(-z)), 1.0 / (1.0 + np.exp(-factor * z))
+        found = oe.interval((rng.random(200) < true).astype(int), p, given=given)
+        truth = true.sum() / p.sum() if given == "risks" else 1.0
+        held += found.low <= truth <= found.high
+    assert 0.95 - 3 * np.sqrt(0.95 * 0.05 / repeats) <= held / repeats
