@@ -50,7 +50,7 @@ def page(rows, metrics, before="", hard=({}, {})):
     lines = [HEAD.strip(), "", *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics))]
     lines += table(f"Below {100 * LEAST:g} % by more than two errors of the simulation", low)
     lines += table(f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high)
-    stays = [cells for cells in kept.get(HARD, []) if cells[0] not in hard[0]]
+    stays = [cells for cells in kept.get(HARD, [])[1:] if cells[0] not in hard[0]]
     lines += _section(HARD, HARD_COLUMNS, sorted([*stays, *_hard_cells(*hard)], key=lambda cells: cells[0]))
     lines += table("Simulations", rows)
     return "\n".join(lines).rstrip() + "\n"

@@ -22,3 +22,12 @@ def test_the_rows_of_a_metric_take_the_place_of_its_old_ones_in_every_table():
     assert [one for one in new if one.startswith('   "aurc"') and "area on" not in one] == [line, line]
     other = [one for one in told.splitlines() if not one.startswith('   "aurc"')]
     assert [one for one in new if not one.startswith('   "aurc"')] == other
+
+
+def test_a_hard_table_takes_the_place_of_its_old_one():
+    told = PAGE.read_text(encoding="utf-8")
+    now, before = {"separated": {"a law, n = 9: holds": [0.5, ".95", 8]}}, {"separated": {"a law, n = 9: holds": [0.25, ".95", 8]}}
+    new = page([], chosen(), told, (now, before)).splitlines()
+    line = '   "separated", "a law, n = 9: holds", ".95", "0.250", "0.500", "8"'
+    assert [one for one in new if one.startswith('   "separated"')] == [line]
+    assert [one for one in new if one != line] == [one for one in told.splitlines() if not one.startswith('   "separated"')]
