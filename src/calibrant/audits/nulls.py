@@ -12,7 +12,7 @@ from calibrant._kernels.bins import equal_mass_groups
 from calibrant._kernels.memberships import membership, row_sums, scaled_columns, scaled_rows
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.step_down import step_down
-from calibrant.audits.levels import Family
+from calibrant.audits.levels import Family, everyone
 from calibrant.audits.limits import matched_variance
 from calibrant.audits.sample import Sample, ScoreSample
 from calibrant.audits.totals import Totals, parted
@@ -108,11 +108,17 @@ class Strong(_Null):
     def deviation(self) -> np.ndarray:
         """(G, q) what sums are measured by: the null's, or more where errors about a group's own mean vary more than risks right on
         average would, as where what was said of single rows is too sure."""
+        # All rows show it sooner than those of one group do.
+        whole = Strong(self.sample, everyone(len(self.sample)), self.place, self.n_parts)
+        return np.sqrt(self.variance * np.maximum(self.excess, whole.excess))
+
+    @cached_property
+    def excess(self) -> np.ndarray:
+        """(G, q) variance of the errors over the largest that right means allow, 1 at least."""
         least = np.maximum(self.variance, matched_variance(self.sample, self.totals))
         more = np.divide(self.centred_variance, least, out=np.ones_like(least), where=least > 0.0)
         # What so few rows show beyond 1 by chance counts for nothing.
-        sure = more > 1.0 + CHANCE / np.sqrt(np.maximum(self.totals.n, 1.0))
-        return np.sqrt(self.variance * np.where(sure, more, 1.0))
+        return np.where(more > 1.0 + CHANCE / np.sqrt(np.maximum(self.totals.n, 1.0)), more, 1.0)
 
     @property
     def spread(self) -> np.ndarray:
