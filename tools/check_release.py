@@ -1,6 +1,6 @@
 """Build the wheel and the sdist twice, and refuse to release unless the bytes agree, the version is the tag's and the changelog has it.
 
-Run: python tools/check_release.py [--tag v0.2.0] [--notes notes.md]   (needs: pip install build)
+Run: python tools/check_release.py [--tag v0.1.0] [--notes notes.md]   (needs: pip install build)
 """
 
 import argparse

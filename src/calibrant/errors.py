@@ -9,7 +9,6 @@ __all__ = [
     "FitWarning",
     "InputError",
     "MissingDependencyError",
-    "OldNameWarning",
     "SavedFileError",
     "SparseDataWarning",
     "warn",
@@ -38,13 +37,6 @@ class FitWarning(CalibrationWarning):
 
 class SparseDataWarning(CalibrationWarning):
     """Too few rows in some class or bin for its estimate to mean much; the message says how few."""
-
-
-class OldNameWarning(CalibrationWarning, DeprecationWarning):
-    """A name of an earlier version was used: the message says what to write instead, and which version knows the old one no more.
-
-    .. versionadded:: 0.2
-    """
 
 
 def warn(message: str, category: type[Any] = CalibrationWarning) -> None:

@@ -26,8 +26,6 @@ class SoftLabels:
     A loss of a row is the mean of its losses over the raters' labels, so it does not depend on how
     many raters there were; the log loss is :math:`-\sum_k s_{ik} \log P_{ik}`. A row counts once.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     shares : (n, K) shares of each class, or (n,) of the second of two classes

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant._support.options import require_count, require_option
-from calibrant.errors import InputError, OldNameWarning
-from calibrant.maps.venn_abers import VennAbers
+from calibrant.errors import InputError
 
 
 def test_an_option_is_one_of_those_named():
@@ -28,10 +27,3 @@ def test_a_count_may_have_an_upper_end(value):
     require_count("depth", 12, most=12)
     with pytest.raises(InputError, match=r"^depth must be a whole number from 1 to 12; got "):
         require_count("depth", value, most=12)
-
-
-def test_an_old_name_of_an_option_warns_where_it_is_checked():
-    with pytest.warns(OldNameWarning, match="log_loss"):
-        VennAbers(objective="log").fit([0.1, 0.9], [0, 1])
-    with pytest.raises(InputError, match=r'^objective must be "log_loss" or "brier"; got .crps.'):
-        VennAbers(objective="crps").fit([0.1, 0.9], [0, 1])

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import calibrant as cb
 from calibrant._support import saving
-from calibrant.errors import InputError, OldNameWarning, SavedFileError
+from calibrant.errors import InputError, SavedFileError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
@@ -76,7 +75,7 @@ REFUSED = {
     "no version": (archive_of({"format": "calibrant", "object": {}}), DAMAGED),
     "a newer version": (
         archive_of({"format": "calibrant", "version": saving.FORMAT_VERSION + 1, "object": {}}),
-        f"has format version {saving.FORMAT_VERSION + 1}, newer than {saving.FORMAT_VERSION}, which this .* upgrade calibrant",
+        f"has format {saving.FORMAT_VERSION + 1}; this calibrant reads format {saving.FORMAT_VERSION}; use the calibrant",
     ),
     "a class of a later calibrant": (
         with_object({"class": "NeuralOracle", "state": {}}),
@@ -249,15 +248,6 @@ def test_an_unfitted_object_may_be_saved(tmp_path):
     assert copy.get_params() == cb.HistogramBinning(n_bins=7).get_params()
 
 
-def test_a_parameter_younger_than_the_file_has_its_default(saved):
-    with zipfile.ZipFile(saved) as archive:
-        manifest = json.loads(archive.read("manifest.json"))
-        files = {name.replace(".npy", "_npy"): archive.read(name) for name in archive.namelist() if name.endswith(".npy")}
-    del manifest["object"]["state"]["inputs"], manifest["digest"]
-    saved.write_bytes(archive_of(manifest, **files))
-    assert cb.load(saved).inputs == "probability"
-
-
 def golden_objects():
     """One object for each kind of node that the format has."""
     names = np.array(["b", "a", "c"])
@@ -276,36 +266,6 @@ def test_files_of_format_version_1_stay_readable(name):
     expected = json.loads((GOLDEN / "saved-v1.json").read_text(encoding="utf-8"))[name]
     np.testing.assert_allclose(cal.predict_proba(P[:3]), expected["proba"], rtol=1e-12)
     assert [repr(c) for c in cal.classes_.tolist()] == expected["classes"]
-
-
-FIRST_EDITION = json.loads((GOLDEN / "first-edition" / "predictions.json").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("name", FIRST_EDITION)
-def test_what_the_first_edition_saved_is_read_and_predicts_the_same(name):
-    """Made at 1c59415: calibrators of several parts, and parameters that have been renamed or added since."""
-    cal, expected = cb.load(GOLDEN / "first-edition" / f"{name}.calibrant"), FIRST_EDITION[name]
-    given = {"X": expected["X"]} if expected["X"] is not None else {}
-    np.testing.assert_allclose(cal.predict_proba(expected["P"], **given), expected["proba"], rtol=1e-9)
-    assert repr(clone(cal))
-
-
-def test_a_pickle_of_an_older_state_is_brought_up_to_date():
-    cal = cb.TemperatureScaling(objective="top_label").fit(P, Y)
-    state = {**vars(cal), "loss": "top_label"}
-    del state["objective"]
-    old = object.__new__(cb.TemperatureScaling)
-    old.__setstate__(state)
-    assert repr(old) == repr(cal)
-    assert old.predict_proba(P[:3]).tolist() == cal.predict_proba(P[:3]).tolist()
-
-
-def test_a_renamed_parameter_is_set_by_its_old_name_with_a_warning():
-    with pytest.warns(OldNameWarning, match="loss= is called objective="):
-        assert cb.TemperatureScaling().set_params(loss="nll").objective == "log_loss"
-    with pytest.warns(OldNameWarning):
-        wrapped = cb.PerClass(cb.TemperatureScaling()).set_params(calibrator__loss="top_label")
-    assert wrapped.calibrator.objective == "top_label"
 
 
 if __name__ == "__main__":  # python tests/_support/test_saving.py writes the golden files of this format version anew

@@ -10,7 +10,7 @@ import pytest
 from calibrant import metrics
 from calibrant.contracts.metric import WholeMetric
 from calibrant.contracts.sum_metric import RatioMetric
-from calibrant.errors import InputError, OldNameWarning
+from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)
 P = RNG.random(600)
@@ -111,10 +111,3 @@ def test_interval_refuses_what_it_cannot_do(options, words):
 def test_unknown_options_are_named():
     with pytest.raises(TypeError, match="has no option"):
         metrics.expected_calibration_error(Y, P, bins=10)
-
-
-def test_the_means_of_a_forecast_have_an_old_name_that_warns():
-    y, mean, std = [1.0, 2.0], [0.5, 2.5], [1.0, 1.0]
-    metric = metrics.expected_normalized_calibration_error
-    with pytest.warns(OldNameWarning, match="mean= is called P="):
-        assert metric(y, mean=mean, std=std) == metric(y, mean, std)

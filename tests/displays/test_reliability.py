@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
-from calibrant.errors import InputError, OldNameWarning
+from calibrant.errors import InputError
 from calibrant.metrics import reliability_curve
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -91,15 +91,6 @@ def test_logit_axes_show_shares_and_confidences_of_exactly_0_and_1():
     assert (display.ax_.transAxes.inverted().transform(pixels) > 0.0).all()
     assert x.min() > 0.0
     assert x.max() < 1.0
-
-
-def test_the_old_option_warns_and_draws_the_same(data):
-    display = cb.ReliabilityDisplay(reliability_curve(*data))
-    with pytest.warns(OldNameWarning, match='logit=True is called scale="logit"') as caught:
-        assert display.plot(logit=True).ax_.get_xscale() == "logit"
-    assert caught[0].filename == __file__
-    with pytest.warns(OldNameWarning):
-        assert display.plot(logit=False).ax_.get_xscale() == "linear"
 
 
 def events(shape, n=3000):

@@ -58,10 +58,3 @@ def test_f23_a_suite_of_nothing_fails():
         run_all([])
     with pytest.raises(AssertionError, match="no check applies"):
         testing.parameters(check for check in ())
-
-
-def test_f23_the_first_names_warn_and_mean_the_one():
-    with pytest.warns(cb.errors.OldNameWarning, match="check_regression_metric is called calibrant.testing.check_metric"):
-        assert testing.check_regression_metric is check_metric
-    with pytest.raises(AttributeError, match="no_such_check"):
-        _ = testing.no_such_check

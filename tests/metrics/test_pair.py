@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.errors import CalibrationWarning, InputError, OldNameWarning
+from calibrant.errors import CalibrationWarning, InputError
 
 P = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8], [0.4, 0.35, 0.25]])
 Y = np.array([0, 1, 1, 1])
@@ -25,17 +25,7 @@ def test_a_class_named_positive_is_that_class():
     assert got == pytest.approx(ks((y == "positive").astype(int), p[:, 0], target="event"))
 
 
-@pytest.mark.parametrize(("old", "now"), [("top", "answer"), ("positive", "event")])
-def test_old_targets_ask_the_same_question_and_warn_at_the_line_of_the_call(old, now):
-    y, p = Y % 2, P[:, 1]
-    with pytest.warns(OldNameWarning, match=f'target="{old}" is called target="{now}" since version 0.2 and goes in 0.3') as caught:
-        assert ks(y, p, target=old) == ks(y, p, target=now)
-    assert caught[0].filename == __file__
-    with pytest.warns(OldNameWarning):
-        assert metrics.t_cal_test(y, p, target=old, n_draws=19) == metrics.t_cal_test(y, p, target=now, n_draws=19)
-
-
-@pytest.mark.parametrize("word", ["answer", "event", "top"])
+@pytest.mark.parametrize("word", ["answer", "event"])
 def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(word):
     y = np.array([word, "z"])[Y % 2]
     with pytest.raises(InputError, match="name of a question and of a class"):
@@ -43,11 +33,6 @@ def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(wo
     assert ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
     with pytest.raises(InputError, match="name of a question and of a class"):
         metrics.brier_decomposition(np.array(["classes", "z"])[Y % 2], P[:, 1], classes=["classes", "z"], target="classes")
-
-
-def test_all_is_an_old_name_of_classes():
-    with pytest.warns(OldNameWarning, match='target="classes"'):
-        assert metrics.brier_decomposition(Y, P, target="all") == metrics.brier_decomposition(Y, P)
 
 
 def test_unknown_targets_are_refused():

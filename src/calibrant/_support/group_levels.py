@@ -43,11 +43,8 @@ class GroupLevels(Saved):
     levels : list of the columns' levels, to be read.
     """
 
-    #: Files older than ``argument``.
-    argument: str = "groups"
-
     def __init__(self, groups: Any, weight: np.ndarray, n_bins: int = 10, *, whole: bool = True, argument: str = "groups") -> None:
-        self.argument = argument
+        self.argument: str = argument
         columns = self._columns(groups)
         self.named: bool = column_names(groups, argument) is not None
         self.names: list[str] = [name or argument.removesuffix("s") for name, _ in columns]

@@ -20,8 +20,6 @@ INSIDE = {
     "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.score_counts",
     "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rule",
 }  # fmt: skip
-#: Classes under names that files written before a rename hold.
-RENAMED: dict[str, str] = {}
 
 
 def key_of(cls: type) -> str:
@@ -38,8 +36,6 @@ def own(cls: type) -> None:
 
 def register(cls: Class) -> Class:
     """Make a calibrator, map, signal or other part of your own savable, found by the contract suite and listed by the command line.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -97,7 +93,6 @@ def registered(base: type) -> list[type]:
 
 def class_named(key: str) -> type | None:
     """The class saved under a key; of ours, imported if need be; None where there is none."""
-    key = RENAMED.get(key, key)
     if key not in _BY_KEY:
         where = INSIDE.get(key) or next((table[key] for table in map(exports, FACES) if key in table), None)
         if where is not None:

@@ -3,8 +3,7 @@
 The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is a JSON value, or a dict with
 one tag: ``{"array": name}``, ``{"tuple": [...]}``, ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or
 ``{"class": name, "state": {...}}``. Only registered classes are made: calibrant's own, and those that were registered before.
-The digest, of the arrays and the object, finds what has changed since the file was written; files older than it have none.
-A change that an older reader would misread raises FORMAT_VERSION; older versions stay readable.
+The digest, of the arrays and the object, finds what has changed since the file was written. A file of another format is refused.
 """
 
 import dataclasses
@@ -15,14 +14,13 @@ import json
 import math
 import zipfile
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
 
 from calibrant._support.archive import MANIFEST, CheckedArchive
-from calibrant._support.deprecation import warn_renamed
 from calibrant._support.files import replacing
-from calibrant._support.older_states import brought_up_to_date, current_option, under_new_names
+from calibrant._support.options import require_option
 from calibrant._support.registry import class_named, key_of, own
 from calibrant._support.trial import trial, with_few_draws
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
@@ -35,25 +33,18 @@ FORMAT_VERSION = 1
 class Saved:
     """Mixin: ``save(path)``, and a place in the registry of classes that may be loaded."""
 
-    #: What parameters younger than a file were before they came, where that is not their default.
-    older_defaults: ClassVar[dict[str, Any]] = {}
-    #: Names of attributes in files older than a rename: old name -> (name, old value -> value).
-    renamed_state: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own(cls)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({k: v for k, v in brought_up_to_date(type(self), state).items() if k != "_sklearn_version"})
+        vars(self).update({k: v for k, v in state.items() if k != "_sklearn_version"})
 
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters by name, as scikit-learn does; a name of the version before warns."""
-        for old in self.renamed_state.keys() & params.keys():
-            warn_renamed(f"{old}=", f"{self.renamed_state[old][0]}=", "0.2")
-        return cast(Any, super()).set_params(**under_new_names(type(self), params))
-
-    _option = current_option
+    def _option(self, name: str, *options: str) -> Any:
+        """The value of a parameter that must be one of the options."""
+        value = getattr(self, name)
+        require_option(name, value, options)
+        return value
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write this object to ``path`` (atomic; an existing file is kept unless ``overwrite``)."""
@@ -91,8 +82,6 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     max_bytes : int, optional
         The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
         times). Raise it for a large file of near-constant numbers that you trust.
-
-        .. versionadded:: 0.2
 
     Returns
     -------
@@ -135,7 +124,7 @@ def _read(file, max_bytes):
     manifest = json.loads(archive.manifest(max_bytes), parse_constant=_refuse_constant)
     _check_manifest(manifest)
     out = _decode_object(manifest["object"], archive)
-    if "digest" in manifest and manifest["digest"] != _finished(archive.digest, manifest["object"]):
+    if manifest["digest"] != _finished(archive.digest, manifest["object"]):
         raise SavedFileError("was changed after it was written: its digest is another; save the calibrator again.")
     if archive.found:
         raise SavedFileError(f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the calibrator again.")
@@ -179,8 +168,8 @@ def _check_manifest(manifest):
     version = manifest["version"]
     if type(version) is not int or version < 1:
         raise ValueError(f"its version is {version!r}")
-    if version > FORMAT_VERSION:
-        raise SavedFileError(f"has format version {version}, newer than {FORMAT_VERSION}, which this calibrant reads; upgrade calibrant.")
+    if version != FORMAT_VERSION:
+        raise SavedFileError(f"has format {version}; this calibrant reads format {FORMAT_VERSION}; use the calibrant that wrote it.")
 
 
 def _encode(value, arrays, where) -> Any:
@@ -250,7 +239,7 @@ def _decode_object(node, archive):
     if odd:
         raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
     out = object.__new__(cls)
-    vars(out).update(brought_up_to_date(cls, state))
+    vars(out).update(state)
     stored = dataclasses.is_dataclass(cls) or hasattr(cls, "get_params")
     given = inspect.signature(cls).parameters.values() if stored else ()
     lacking = [p.name for p in given if p.default is p.empty and not hasattr(out, p.name)]

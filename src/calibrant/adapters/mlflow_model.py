@@ -17,8 +17,6 @@ __all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]
 def trusted_types(model: Any) -> list[str]:
     """calibrant's own classes inside a fitted model, which MLflow's skops format asks to be named.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     model : a fitted ``CalibratedClassifier``, or any scikit-learn model or pipeline that holds one
@@ -46,8 +44,6 @@ def trusted_types(model: Any) -> list[str]:
 
 class MlflowCalibrator:
     """A saved calibrator as MLflow's ``pyfunc`` serves it.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -13,8 +13,6 @@ TASKS = {"classification": "tabular-classification", "regression": "tabular-regr
 def model_card(report: Report, *, model: str, dataset: str, task: str | None = None) -> str:
     """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the tables as Markdown.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     report : what :func:`calibrant.report` made

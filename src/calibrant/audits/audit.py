@@ -45,8 +45,6 @@ def audit(
     Strong null, :math:`y_i \sim p_i` of every row: outcomes are drawn from the probabilities, :math:`V_g = \sum p_i (1 - p_i)`. Weak null,
     :math:`E[y - p \mid g] = 0`: the signs of the errors are turned, :math:`V_g = \sum (y_i - p_i)^2`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation`` or ``ScoreSketch``

@@ -1,7 +1,5 @@
 """A signal, then a map: the general calibrator of the top label's confidence."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -69,7 +67,6 @@ class ConfidenceCalibrator(Calibrator):
     [0.75]
     """
 
-    older_defaults: ClassVar[dict[str, Any]] = {"per_class": False}
     status_: str
 
     def __init__(

@@ -47,8 +47,6 @@ class HokiCalibrator(Calibrator):
     stop : {"repeated", "unchanged"}
         End when the partition into bins equals any earlier one, or, as printed in the paper, only when it equals the one just before: a
         cycle of partitions then runs on to ``max_iter``.
-
-        .. versionadded:: 0.2
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 

@@ -37,9 +37,6 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
     what ``_fit`` learns is stored in attributes that end in ``_``.
 
-    .. versionchanged:: 0.2
-       ``fit_record``, ``predict_record`` and ``confidence_record``, for records that were read, are public.
-
     See Also
     --------
     TemperatureScaling, AutoCalibrator : two that are ready.
@@ -132,18 +129,13 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         return self.express(symbolic(len(self.classes_), self.inputs, 0 if levels is None else len(levels.names)))
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of; None where it takes none.
-
-        .. versionadded:: 0.2
-        """
+        """The levels of each column of groups that its expression takes positions of; None where it takes none."""
         return None
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
         """Count by column of groups the rows whose level the fit had not seen, a missing value among them.
 
         Such a row gets what its other columns say, and the overall calibrated risk where they say nothing.
-
-        .. versionadded:: 0.2
 
         Parameters
         ----------

@@ -121,8 +121,6 @@ MADE: dict[str, Callable[[Any], Function]] = {
 class Compiled:
     """``function(P)``: the calibrated rows of one expression, without checks beyond the shape.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     expression : Expression

@@ -52,8 +52,6 @@ PRIMITIVES: dict[str, str] = {
 class Expression:
     """One node: a primitive, what it works on, and its constants.
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     op : str, a key of ``PRIMITIVES``

@@ -20,8 +20,6 @@ DRAWS = {
 class Guarantee:
     """A promise, said in full; promises of different kinds are different things and never mixed.
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     guarantee : {"marginal", "pac", "long run", "asymptotic"}

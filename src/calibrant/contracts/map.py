@@ -23,9 +23,6 @@ __all__ = ["Map"]
 class Map(Saved, BaseEstimator, ABC):
     """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on clean float64 arrays.
 
-    .. versionchanged:: 0.2
-       ``fit_groups`` is public.
-
     See Also
     --------
     Platt, Spline, CenteredIsotonic : some that are ready.

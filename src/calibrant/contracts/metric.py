@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
-from calibrant._support.deprecation import renamed_arguments
 from calibrant.arrays import require_pairs
 from calibrant.contracts.clustered import cluster_draws, clustered_interval
 from calibrant.contracts.interval import Interval, require_level, require_resamples
@@ -37,9 +36,6 @@ class Metric:
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
 
     Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, shares of several raters.
-
-    .. versionchanged:: 0.2
-       The level of records (``of``, ``interval_of``, ``totals_of`` and their like) and ``key`` are public.
 
     See Also
     --------
@@ -78,7 +74,6 @@ class Metric:
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
-    @renamed_arguments("0.2", mean="P")
     def __call__(
         self, y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
@@ -88,7 +83,6 @@ class Metric:
         # One pass over the data: where sums are enough, the blocks are checked on the way.
         return metric.of(read_for([metric], y_true, P, std, sample_weight, classes, inputs, check_values=not metric.mergeable))
 
-    @renamed_arguments("0.2", mean="P")
     def interval(
         self,
         y_true: ArrayLike,
@@ -116,7 +110,6 @@ class Metric:
         record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster, weight_kind)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
-    @renamed_arguments("0.2", mean="P")
     def state(
         self, y_true: ArrayLike | None = None, P: Any = None, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,

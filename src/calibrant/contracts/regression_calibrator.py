@@ -35,9 +35,6 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     its forecast. The template reads the input and goes through the outputs: what is learned is stored as it is for (n,) forecasts, and as
     an array (of numbers) or list with one entry for each output for (n, d).
 
-    .. versionchanged:: 0.2
-       ``fit_record`` and ``predict_record``, for records that were read, are public.
-
     See Also
     --------
     StdScaling, AutoRegressionCalibrator : two that are ready.
@@ -72,9 +69,6 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
 
         The columns of a frame of means, else of outcomes, are kept as ``output_names_``; ``predict`` refuses them in another order.
-
-        .. versionchanged:: 0.2
-           Was ``fit(mean, std, y)``, which raises now.
 
         Parameters
         ----------
@@ -151,10 +145,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         return self.predict_record(read_forecast(forecast, std, groups=groups))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen; empty for a calibrator that uses no groups.
-
-        .. versionadded:: 0.2
-        """
+        """Count by column of groups the rows whose level the fit had not seen; empty for a calibrator that uses no groups."""
         require_fitted(self, "n_outputs_")
         return {}
 
@@ -188,20 +179,14 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         return self._expression(forecast, **{name.rstrip("_"): getattr(self, name) for name in self.learns})
 
     def expression(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Expression:
-        """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean, std), for export.
-
-        .. versionadded:: 0.2
-        """
+        """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean, std), for export."""
         levels = [float(level) for level in quantiles]
         if not all(0.0 < level < 1.0 for level in levels):
             raise InputError(f"quantiles must be numbers above 0 and below 1; got {quantiles!r}.")
         return self.express(symbolic_forecast()).said(levels)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise of new rows; None where nothing is.
-
-        .. versionadded:: 0.2
-        """
+        """What the intervals of a level promise of new rows; None where nothing is."""
         require_fitted(self, "n_outputs_")
         require_level(level, usual=0.9)
         return self._guarantee(level)

@@ -21,9 +21,6 @@ __all__ = ["Signal", "fitted_signal"]
 class Signal(Saved, BaseEstimator, ABC):
     """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns anything.
 
-    .. versionchanged:: 0.2
-       ``fit_record`` and ``score_record`` are public, and the constructor takes ``inputs`` and ``classes``.
-
     See Also
     --------
     TopProbability, Margin : two that are ready.

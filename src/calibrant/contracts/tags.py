@@ -125,8 +125,6 @@ class SignalTags:
 class Promises:
     """What a measure of calibration promises, each said as "yes", "no" or "partly".
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     truthful : in expectation nobody gains by reporting anything but the true probabilities.

@@ -12,8 +12,6 @@ __all__ = ["Certificate"]
 class Certificate:
     """The evidence behind a certified threshold.
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     n : float

@@ -22,8 +22,6 @@ __all__ = ["CertifiedSettings", "certified_settings"]
 class CertifiedSettings:
     """Settings that were certified, with the numbers behind it.
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     settings : (r,) places of the certified settings in the order given; may be empty.
@@ -53,8 +51,6 @@ def certified_settings(
 
     A setting passes where it is at most the start's share :math:`\delta / m` of the failure probability; a start goes on until the first
     that does not.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -32,8 +32,6 @@ class ConditionalSets(Saved, BaseEstimator):
     with :math:`\phi` the features and a one. A class is in the set where its score is at most the new row's limit: that of a quantile
     regression of the calibration scores on the features which counts the new row too.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     score : {"lac", "aps", "raps", "margin", "top_k"}

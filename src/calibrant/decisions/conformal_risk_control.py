@@ -35,8 +35,6 @@ class ConformalRiskControl(Saved, BaseEstimator):
     .. math:: \hat\lambda = \inf \left\{ \lambda : \frac{1}{n + 1} \left( \sum_i L_i(\lambda) + 1 \right) \le \text{risk} \right\},
         \qquad E\, L_{n + 1}(\hat\lambda) \le \text{risk}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     risk : float, default 0.1

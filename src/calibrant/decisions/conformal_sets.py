@@ -40,8 +40,6 @@ class ConformalSets(Saved, BaseEstimator):
 
     with the order statistic of the scores of the true classes of n calibration rows, infinite where they are too few.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     score : {"lac", "aps", "raps", "margin", "top_k"}

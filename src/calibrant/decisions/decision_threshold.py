@@ -94,8 +94,6 @@ def decision_threshold(
 
     .. math:: t = \frac{c_{FP} - c_{TN}}{(c_{FP} - c_{TN}) + (c_{FN} - c_{TP})}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

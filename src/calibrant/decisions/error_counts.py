@@ -20,8 +20,6 @@ EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)
 class ErrorCounts(Saved):
     """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where the rows do not fit in memory.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     counts : (262144, 2) array, optional

@@ -26,8 +26,6 @@ ABSTAIN = -1
 class CostsOfDecisions:
     """What decisions cost, a row, beside what the probabilities had said.
 
-    .. versionadded:: 0.2
-
     Attributes
     ----------
     n : float
@@ -64,8 +62,6 @@ class CostsOfDecisions:
 
 class ExpectedCost(Saved):
     r"""Decide each row by the least expected cost, :math:`\arg\min_a \sum_k C_{ak} P_k`, with abstaining as one more action.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -32,8 +32,6 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     with e the most errors of the :math:`n_-` rows without the event for which :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' of the
     :math:`n_+` events likewise; :math:`\delta` = 1 - confidence, half for each where both are asked for.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     false_positive_rate : float or None, default 0.05

@@ -45,8 +45,6 @@ class SelectiveClassifier(Saved, BaseEstimator):
 
     :math:`s_{(1)} \ge s_{(2)} \ge \dots` the scores of n rows, :math:`e_j` the errors among the j highest.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     risk : float, default 0.05

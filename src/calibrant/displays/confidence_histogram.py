@@ -67,11 +67,7 @@ class ConfidenceHistogramDisplay:
         cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, n_bins: int = 20, sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: Any = None,
     ) -> "ConfidenceHistogramDisplay":  # fmt: skip
-        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on.
-
-        .. versionchanged:: 0.2
-           The default ``target`` is the event of two classes.
-        """
+        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on."""
         record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
         return cls.from_record(record, target=target, n_bins=n_bins, name=name, ax=ax)
 
@@ -90,7 +86,7 @@ class ConfidenceHistogramDisplay:
         h = self.histogram
         half = 0.46 * (h.upper - h.lower)
         middle = 0.5 * (h.lower + h.upper)
-        answer = isinstance(self.target, str) and self.target in ("answer", "top")
+        answer = isinstance(self.target, str) and self.target == "answer"
         words = ("right", "wrong", "Confidence (probability of the predicted class)") if answer else ("event", "no event", "Predicted risk")
         draw_grid(ax, "y")
         self.right_: Any = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label=words[0])

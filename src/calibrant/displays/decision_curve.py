@@ -21,8 +21,6 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     curve : DecisionCurve

@@ -19,8 +19,6 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
 
     Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     curve : GainCurve

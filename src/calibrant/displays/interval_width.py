@@ -17,8 +17,6 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     curve : IntervalWidthCurve

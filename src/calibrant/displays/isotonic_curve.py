@@ -63,11 +63,7 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
         cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
         inputs: Inputs = "probability", **options: Any,
     ) -> Self:  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on.
-
-        .. versionchanged:: 0.2
-           The default ``target`` is the event of two classes.
-        """
+        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on."""
         return cls.from_record(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), **options)
 
     @classmethod

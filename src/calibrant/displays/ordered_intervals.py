@@ -19,8 +19,6 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
     Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     curve : OrderedIntervals

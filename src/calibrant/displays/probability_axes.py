@@ -20,7 +20,7 @@ def chosen_scale(scale: str, target: Any, score: np.ndarray, share: np.ndarray, 
     require_option("scale", scale, ("auto", "linear", "log", "logit"))
     if scale != "auto":
         return scale
-    return "linear" if isinstance(target, str) and target in ("answer", "top") else probability_scale(score, share, weight)
+    return "linear" if isinstance(target, str) and target == "answer" else probability_scale(score, share, weight)
 
 
 def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy") -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.deprecation import warn_renamed
 from calibrant.contracts.reading import read_labelled
 from calibrant.displays.probability_axes import chosen_scale, inside_axes, scale_axes
 from calibrant.displays.risk_distribution import draw_distribution
@@ -16,7 +15,6 @@ from calibrant.metrics.curves.loess_curve import loess_curve
 from calibrant.metrics.curves.reliability_curve import reliability_curve
 from calibrant.metrics.curves.risk_distribution import risk_distribution
 from calibrant.metrics.curves.spline_curve import spline_curve
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
@@ -105,9 +103,6 @@ class ReliabilityDisplay:
         """Read predictions as metrics do, compute their curve and draw it; options as for :meth:`from_record`.
 
         ``y_true`` may be ``SoftLabels`` where no smooth curve is asked for.
-
-        .. versionchanged:: 0.2
-           The default ``target`` is the event of two classes, and its axes have the scale that suits the data.
         """
         record = read_labelled(
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, soft=smooth is None
@@ -122,8 +117,6 @@ class ReliabilityDisplay:
         ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":  # fmt: skip
         """Compute the curve of a record that has been read and draw it.
-
-        .. versionadded:: 0.2
 
         Parameters
         ----------
@@ -146,7 +139,7 @@ class ReliabilityDisplay:
         if smooth is not None and smooth not in SMOOTH:
             raise InputError(f'smooth must be "loess", "spline" or None; got {smooth!r}.')
         target = record.default_target if target is None else target
-        score, hit = target_pair(record, target)
+        score, hit = record.pair(target)
         chosen = chosen_scale(scale, target, score, hit, record.weights)
         # Near 0 and 1 a smooth curve is mostly noise, which logit axes would fill the picture with.
         chosen = "linear" if scale == "auto" and chosen == "logit" and smooth else chosen
@@ -176,12 +169,8 @@ class ReliabilityDisplay:
 
     def plot(
         self, ax: "Axes | None" = None, *, name: str | None = None, counts: bool = True, scale: str | None = None,
-        logit: bool | None = None,
     ) -> Self:  # fmt: skip
         """Draw the curve, its intervals, the diagonal and what is below it; return the display itself.
-
-        .. versionchanged:: 0.2
-           ``scale="logit"`` was ``logit=True``, which warns.
 
         Parameters
         ----------
@@ -195,9 +184,6 @@ class ReliabilityDisplay:
             In place of the display's own. On log and logit axes, which spread out rare events and near-certain predictions, a share of 0
             or 1 is a hollow marker half a row away from it, and a score too near to 0 or 1 is drawn at the end.
         """
-        if logit is not None:
-            warn_renamed(f"logit={logit}", f'scale="{"logit" if logit else "linear"}"', since="0.2")
-            scale = "logit" if logit else "linear"
         scale = self.scale if scale is None else scale
         ax = draw_axes(ax, "ReliabilityDisplay")
         self.ax_, self.figure_ = ax, ax.figure
@@ -212,7 +198,6 @@ class ReliabilityDisplay:
 
     def _words(self):
         words = {"answer": ("Confidence (probability of the predicted class)", "Accuracy"), "event": ("Predicted risk", "Share observed")}
-        words["top"], words["positive"] = words["answer"], words["event"]
         other = ("Predicted probability of the class", "Share of the class")
         return words.get(self.target, other) if isinstance(self.target, str) else other
 

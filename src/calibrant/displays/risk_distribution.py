@@ -23,8 +23,6 @@ class RiskDistributionDisplay:
 
     Make one with :meth:`from_predictions`; the constructor takes a distribution already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     distribution : RiskDistribution

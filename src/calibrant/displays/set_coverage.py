@@ -24,8 +24,6 @@ class SetCoverageDisplay:
 
     Make one with :meth:`from_sets`; the constructor takes numbers already computed and draws nothing.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     curve : GroupCoverage

@@ -42,8 +42,6 @@ def require_name(name: object) -> str:
 def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
     """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its calibrated row out.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map

@@ -59,8 +59,6 @@ export function position(j, value) {
 def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
     """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``, the labels in column order.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map

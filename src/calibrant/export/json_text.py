@@ -19,8 +19,6 @@ SCHEMA_VERSION = 1
 def to_json(fitted: Any, *, indent: int | None = None, quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
     """The expression as JSON, with what goes in and comes out.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map

@@ -24,8 +24,6 @@ def to_onnx(
 ) -> Any:  # fmt: skip
     """An ONNX model of one input (n, K) float32 and one output (n, K) float32.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
@@ -82,8 +80,6 @@ def to_onnx(
 
 def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "calibrated", precision: Precision = "float64") -> Any:
     """A copy of an ONNX model with one output more: the calibrated rows of its output ``output``.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -18,8 +18,6 @@ __all__ = ["register_skl2onnx"]
 def register_skl2onnx() -> None:
     """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before ``skl2onnx.to_onnx``.
 
-    .. versionadded:: 0.2
-
     Raises
     ------
     MissingDependencyError

@@ -27,8 +27,6 @@ def to_sql(
 ) -> str:  # fmt: skip
     """A SELECT that gives the calibrated rows of a table.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map

@@ -19,8 +19,6 @@ def to_torch(
 ) -> Any:
     """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map

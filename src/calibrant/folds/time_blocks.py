@@ -16,8 +16,6 @@ __all__ = ["past_and_next", "time_blocks", "time_ranks"]
 def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray:
     """Which block of consecutive rows each row is in: the ``cluster=`` of intervals and tests where near rows are alike.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     times : (n,) numbers, dates or sortable texts, in any order; or the number of rows, where they are in order

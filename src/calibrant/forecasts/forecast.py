@@ -28,9 +28,6 @@ class Forecast(ABC):
     A kind of forecast writes ``shape``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or
     ``mean`` and ``std``) where it knows them better than by quadrature.
 
-    .. versionchanged:: 0.2
-       ``at``, ``score_at``, ``log_slope`` and ``select``, for code that holds clean arrays, are public.
-
     See Also
     --------
     NormalForecast, QuantileForecast, SampleForecast : the kinds to make.

@@ -23,8 +23,6 @@ class JointNormalForecast:
 
     .. math:: Y_i \sim N(\mu_i, \Sigma_i), \qquad \Sigma_i = Q_i \, \mathrm{diag}(v_i) \, Q_i^\top
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     mean : (n, d), in the units of y

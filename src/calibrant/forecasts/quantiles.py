@@ -58,9 +58,6 @@ class QuantileForecast(Forecast):
     than a thousandth of the distance from a row's first to its last, ``log_density`` is that of the line from the next lower to the next
     higher quantile. So no atom decides a log loss, and none is paid for: compare such forecasts by the CRPS, which takes them as they are.
 
-    .. versionchanged:: 0.2
-       The density at tied quantiles, of some 20 nats before.
-
     References
     ----------
     Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing", Econometrica 78, 2010.

@@ -33,9 +33,6 @@ def apply(
     calibrator : fitted Calibrator, or fitted Map with ``score=``
     source : files or a table, as in :func:`calibrant.evaluate`
         With a calibrator by group the columns of its groups are read by the names that they had in its fit.
-
-        .. versionchanged:: 0.2
-           Takes calibrators by group.
     output : path
         A Parquet file; a folder of them on Dask, Spark and Ray.
     probabilities : str or list of str
@@ -46,8 +43,6 @@ def apply(
         The column a map takes; it stays, and ``confidence`` is the map's.
     confidence : str, default "confidence"
         The name of the column that is added, which the table must not have yet.
-
-        .. versionadded:: 0.2
     engine : str, default "auto"
     overwrite : bool, default False
 

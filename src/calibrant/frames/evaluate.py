@@ -57,8 +57,6 @@ def evaluate(
     quantiles : str
         Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the level.
 
-        .. versionadded:: 0.2
-
     by : str or list of str
         Columns to slice by.
     time : str, optional
@@ -71,10 +69,6 @@ def evaluate(
         The question, as for :func:`report` and the command line. "event": how likely the event is, of two classes the last of ``classes``,
         or the one that labels 0 and 1, booleans, or no and yes say themselves. "answer": how likely the predicted class is right. A
         label: how likely that class is. By default the event of one column or of two, and otherwise the answer.
-
-        .. versionadded:: 0.2
-        .. versionchanged:: 0.3
-           One column, or two, are read as the risk of the event by default; ``target="answer"`` asks what was asked before.
     n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
         "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins of equal weight; the column ``ece_bound``
@@ -89,13 +83,9 @@ def evaluate(
         Further ones that are sums over rows, such as ``[metrics.observed_expected_ratio]``: a column each by its ``key`` (its ``repr``
         where two share one), with ``_low`` and ``_high``. They need all probabilities.
 
-        .. versionadded:: 0.2
-
     cluster : None
         Intervals here are of independent rows. A column of rows that hang together is refused: a cluster may lie in any part of the table,
         and its sums would not stay bounded.
-
-        .. versionadded:: 0.2
 
     Returns
     -------

@@ -85,8 +85,6 @@ class ScoreSketch(Saved):
     def fit_groups(self, calibrator: Calibrator | None = None) -> Calibrator:
         """A fitted copy of a calibrator by group, the columns of the slices being its groups.
 
-        .. versionadded:: 0.2
-
         Parameters
         ----------
         calibrator : Calibrator, default ``GroupCalibrator()``
@@ -132,9 +130,6 @@ def sketch(
     ----------
     source, label, probabilities, score, predicted, by, time, every, weight, classes, engine, target
         As in :func:`calibrant.evaluate`. For calibrators by group, ``target="event"`` and ``by=`` the columns of groups.
-
-        .. versionchanged:: 0.2
-           ``target`` is new.
     n_bins : int, default 32768
         Bins of equal width in the logit of the score from -18 to 18, and one each for exact 0 and 1. A
         histogram takes 24 bytes a bin, 0.8 MB by default: take fewer bins for thousands of slices, 512 for groups.

@@ -62,11 +62,9 @@ class Sliced(ABC):
 
 
 def require_width(sums: np.ndarray, width: int) -> None:
-    """InputError unless there are as many sums as this version keeps: intervals since 0.2 need more than those before."""
+    """InputError unless there are as many sums as intervals need."""
     if sums.shape[1] != width:
-        raise InputError(
-            f"these sums are of an earlier version, {sums.shape[1]} a group where {width} are needed; evaluate the rows again."
-        )
+        raise InputError(f"a group must have {width} sums; got {sums.shape[1]}; evaluate the rows again.")
 
 
 def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str, Any]:

@@ -30,8 +30,6 @@ class ClosedTest(Map):
     is tested first; if it is not significant, nothing is changed. Then, each only if the one before was significant, it is tested
     against the intercept, and against intercept and slope; the first that is not rejected is taken, else the flexible curve.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     alpha : float, default 0.05

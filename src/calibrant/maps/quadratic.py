@@ -31,8 +31,6 @@ class QuadraticScaling(Map):
         Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is maximum likelihood (among the curves that
         do not fall, with ``monotone``); separable data are then smoothed all the same, with status "separable".
 
-        .. versionadded:: 0.2
-
     Attributes
     ----------
     intercept_, linear_, quadratic_ : float, b, w1 and w2.

@@ -1,6 +1,6 @@
 """Venn-Abers prediction: two isotonic fits, one for each answer the new row may have."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.pava import pool_ties
 from calibrant._kernels.ties import just_above, just_below
 from calibrant._kernels.venn_abers import added_ones, added_zeros
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.arrays import scores
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map
@@ -25,9 +24,6 @@ class VennAbers(Map):
               p = p_1 + \tfrac{1}{2}(p_0^2 - p_1^2) \;\text{(Brier)}
 
     Both are found for every place the new score may fall when the map is fitted, in O(n log n); a prediction is a look-up, O(log n).
-
-    .. versionchanged:: 0.2
-       ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
     ----------
@@ -67,10 +63,6 @@ class VennAbers(Map):
     ([0.0], [1.0], [0.5])
     """
 
-    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
-
-    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "brier"] = "log_loss", n_splits: int | None = None, random_state: int | None = None
     ) -> None:

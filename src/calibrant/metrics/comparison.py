@@ -188,8 +188,6 @@ def compare(
 
     .. math:: d_i = \ell(P_i^b, y_i) - \ell(P_i^a, y_i), \quad \bar d = \frac1n \sum_i d_i
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels, or SoftLabels; for regression outcomes

@@ -70,8 +70,6 @@ def over_sites(
 
     The formulas are those of ``pool(..., over="sites")``.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     metric : Metric

@@ -13,23 +13,12 @@ from calibrant._kernels.intervals import unseen_share
 from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.shared_draws import hit_drawer
 from calibrant._kernels.simulated_limits import simulated_limits
-from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
-from calibrant.predictions import Predictions
 
-__all__ = ["PairMetric", "Targeted", "target_pair"]
-
-
-#: Old name of a target -> the question it asks.
-OLD_TARGETS = {"top": "answer", "positive": "event"}
-
-
-def target_pair(record: Predictions, target: int | str) -> tuple[np.ndarray, np.ndarray]:
-    """``record.pair(target)``, also where the target has its old name."""
-    return record.pair(target if target in record.classes.tolist() else renamed_value("target", target, OLD_TARGETS, since="0.2"))
+__all__ = ["PairMetric", "Targeted"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,12 +68,10 @@ class PairMetric(Targeted, WholeMetric):
 
     def _prepared_of(self, record: Any):
         """The same of a record, which may keep what depends on its scores."""
-        return self._prepared(target_pair(record, self.target)[0], record.weights)
+        return self._prepared(record.pair(self.target)[0], record.weights)
 
     def null_of(self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> Interval:
         """What the metric shows on these scores when they are calibrated: its mean over outcomes drawn from them, and where they lie.
-
-        .. versionadded:: 0.2
 
         Parameters
         ----------
@@ -102,14 +89,14 @@ class PairMetric(Targeted, WholeMetric):
         """
         require_level(level)
         require_resamples(n_draws)
-        (score, hit), weight, rng = target_pair(record, self.target), record.weights, null_generator(random_state)
+        (score, hit), weight, rng = record.pair(self.target), record.weights, null_generator(random_state)
         prepared, draw = self._prepared_of(record), hit_drawer(score, hit, weight, record.cluster)
         drawn = [prepared(draw(rng)) for _ in range(n_draws)]
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
 
     def _value(self, record: Any):
-        return float(self._pair_value(*target_pair(record, self.target), record.weights))
+        return float(self._pair_value(*record.pair(self.target), record.weights))
 
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if not self.inverted or method not in ("auto", "debiased"):
@@ -118,7 +105,7 @@ class PairMetric(Targeted, WholeMetric):
             f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99 times of 100, by the size of the data; "
             "see the documentation's table of coverage, or use expected_calibration_error.",
         )
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         weight, plain = record.weights, self._value(record)
         value, low, high = simulated_limits(
             self._prepared(score, weight), score, _recalibrated(score, hit, weight), weight, plain,

@@ -99,8 +99,6 @@ def pool(
     with the interval :math:`\hat\mu \pm t_{k - 1} \mathrm{SE}` (Hartung and Knapp) and, for a new site,
     :math:`\hat\mu \pm t_{k - 2} \sqrt{\tau^2 + \mathrm{SE}^2}`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     intervals : list of Interval

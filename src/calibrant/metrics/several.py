@@ -23,9 +23,6 @@ def compute(
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.
 
-    .. versionchanged:: 0.2
-       The dictionary is by ``key`` ("brier_score"), once by ``name`` ("Brier score").
-
     Parameters
     ----------
     metrics : list of Metric

@@ -46,9 +46,6 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         What stands behind the calibrator, which is fitted to the out-of-fold predictions. False: one model, fitted to all rows. "auto":
         that model where the models of the folds agree with each other, else the average of those; see the notes. True: a calibrator for
         each model of a fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
-
-        .. versionchanged:: 0.3
-           "auto" is new, and the default, which was False.
     reference_labels : {"true", "predicted"}
         The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
         those the model gives them.
@@ -56,8 +53,6 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         Seed of the folds when ``cv`` is a number; None is the same as 0.
     n_jobs : int or None
         How many models of folds are fitted at once, as joblib reads it; None: one.
-
-        .. versionadded:: 0.3
 
     Attributes
     ----------
@@ -297,10 +292,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return self.classes_[Q.argmax(axis=1)]
 
     def explain(self) -> str:
-        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it says of itself.
-
-        .. versionadded:: 0.2
-        """
+        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it says of itself."""
         check_is_fitted(self, "calibrators_")
         chosen = [chosen_told(self.chosen_, self.evidence_, len(self.estimators_))] if self.ensemble == "auto" else []
         return "\n".join([*filter(None, chosen), *map(account, self.calibrators_)])

@@ -189,10 +189,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return self.calibrator_.predict(forecast)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise; None where the model or its scale saw the calibration rows, in other folds too.
-
-        .. versionadded:: 0.2
-        """
+        """What the intervals of a level promise; None where the model or its scale saw the calibration rows, in other folds too."""
         check_is_fitted(self, "calibrator_")
         apart = is_fitted(self.estimator) and self.scale_estimator is None
         return self.calibrator_.guarantee(level) if apart else None
@@ -203,10 +200,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return (forecast.mean, forecast.std) if return_std else forecast.mean
 
     def explain(self) -> str:
-        """What the calibrator says of itself.
-
-        .. versionadded:: 0.2
-        """
+        """What the calibrator says of itself."""
         check_is_fitted(self, "calibrator_")
         return account(self.calibrator_)
 

@@ -37,8 +37,6 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     one row are the jackknife+, others CV+. ``method="minmax"`` goes from the least fold's prediction minus the order statistic of the R
     to the largest plus it.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     estimator : regressor

@@ -74,7 +74,7 @@ def advise(monitor: "CalibrationMonitor") -> Advice:
 
 
 def _watched(monitor):
-    return {"answer": "confidence", "top": "confidence", "forecast": "forecast's intervals"}.get(monitor.target, "risk")
+    return {"answer": "confidence", "forecast": "forecast's intervals"}.get(monitor.target, "risk")
 
 
 def _what(monitor, start):

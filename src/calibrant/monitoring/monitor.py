@@ -17,7 +17,6 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
 from calibrant.forecasts.read import is_forecast, read_forecast
-from calibrant.metrics.pair import target_pair
 from calibrant.monitoring.advice import Advice, advise
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
 from calibrant.monitoring.pit_claim import PitClaim
@@ -43,9 +42,6 @@ class CalibrationMonitor(Saved, BaseEstimator):
     For forecasts of a number the bins are levels, and a row is counted by where its PIT, the predicted probability of at most the outcome,
     falls between them: first below or above the median, then level by level outwards beyond the next one or not. These are events of
     stated probability, so the formula stays, for A = 164 recalibrations: a mean and a std of the normal scores of the outcomes.
-
-    .. versionchanged:: 0.3
-       Forecasts: ``target="forecast"``, ``levels``, and ``std`` in :meth:`update`.
 
     Parameters
     ----------
@@ -257,7 +253,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
             return pit_counts(record, self._levels())[0]
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         require_count("n_bins", self.n_bins)
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         return grouped_sums(equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit])
 
     def _checked(self, sums):

@@ -29,8 +29,6 @@ def updating_size(
     where I is Fisher's information of one row, averaged over the distribution of the log-odds. SE(a) is that of the intercept with
     the slope held at 1; where the slope is fitted too, it is that of the line at the mean log-odds (weighted by p (1 - p)).
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     update : {"intercept", "intercept and slope"}

@@ -52,8 +52,6 @@ def validation_size(
     where I is Fisher's information of one row on the intercept a and the slope b of the recalibration, averaged over the distribution
     of the log-odds, se and sp are sensitivity and specificity at the threshold t, and :math:`w = (1 - \phi) / \phi \cdot t / (1 - t)`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     prevalence : float, optional

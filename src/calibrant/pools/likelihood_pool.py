@@ -38,8 +38,6 @@ class LikelihoodPool(Calibrator):
     :math:`k_j` effective parameters: few rows give the weight to the simplest map, many rows to the one that fits. Three or more
     classes have one member, structured vector scaling, which has an offset for each class.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     keep_order : bool, default False

@@ -30,7 +30,7 @@ OF_LABELS = ("correct", "one_hot")
 #: Up to so many classes every label is tried in the place of the true one.
 FEW_LABELS = 4
 #: Targets that are questions, not classes; the last is the old name of the first.
-QUESTIONS = ("answer", "event", "top")
+QUESTIONS = ("answer", "event")
 
 
 class Predictions(Given):

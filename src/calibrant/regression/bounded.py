@@ -26,8 +26,6 @@ class BoundedOutcomes(RegressionCalibrator):
 
     with a lower bound a, an upper bound b, or both.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional

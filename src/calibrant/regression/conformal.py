@@ -36,9 +36,6 @@ class ConformalIntervals(RegressionCalibrator):
     (conformalised quantile regression). With "distributional" the score is :math:`|F_i(y_i) - 1/2|` and the ends are the forecast's
     quantiles that far from its median. The order statistic is infinite, and so the interval, where n + 1 < 1 / (1 - level).
 
-    .. versionchanged:: 0.2
-       ``score="distributional"``, ``side``, ``symmetric``, ``bounds``, ``calibrator``, clusters, and ``guarantee``.
-
     Parameters
     ----------
     score : {"scaled", "absolute", "quantile", "distributional"}
@@ -228,10 +225,7 @@ class ConformalIntervals(RegressionCalibrator):
         )  # fmt: skip
 
     def explain(self, level: float = 0.9) -> str:
-        """What is promised of the intervals of a level, or why nothing is.
-
-        .. versionadded:: 0.2
-        """
+        """What is promised of the intervals of a level, or why nothing is."""
         said = self.guarantee(level)
         return "nothing is promised: weights that are no whole numbers stand for no rows" if said is None else str(said)
 

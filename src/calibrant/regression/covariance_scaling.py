@@ -30,15 +30,10 @@ class CovarianceScaling(Saved, BaseEstimator):
 
     with symmetric roots, C drawn towards its mean variance by as much as it is known to be noise (Ledoit and Wolf).
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     factors : {"one", "directions", "full"}
         One for all, one for each direction from the least variance to the greatest, or the matrix C.
-
-        .. versionchanged:: 0.2
-           "full".
 
     Attributes
     ----------

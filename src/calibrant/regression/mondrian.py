@@ -31,8 +31,6 @@ class MondrianIntervals(RegressionCalibrator):
     Each bin has its own :class:`ConformalIntervals`, from its own rows. Bins of the std lie between order statistics of the calibration
     rows' std; the rows at these edges are no scores, which leaves those of a bin exchangeable with new rows that fall into it.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     intervals : ConformalIntervals, optional

@@ -60,14 +60,9 @@ def summarise(
         Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first. A
         calibrator that cannot do without groups (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among
         them, do not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
-
-        .. versionchanged:: 0.2
-           Calibrators by group are given them, and ``test`` may have its own.
     features : frame, mapping or (n, c) array of columns, optional
         Of the rows measured, what the model saw or what it did not: the gaps in the levels of each, of numbers in five parts, the worst
         first.
-
-        .. versionadded:: 0.2
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
     cluster : (n,) labels of any kind, optional
@@ -76,8 +71,6 @@ def summarise(
         what chance explains. Not with ``times``, whose alarm counts rows.
     weight_kind : {"frequency", "sampling"}
         A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
-
-        .. versionadded:: 0.2
     every : {"auto", "hour", "day", "week", "month", "year"}
         Of ``times``; "auto" is the shortest that makes at most 40 of them.
     n_splits : int, default 5
@@ -100,8 +93,6 @@ def summarise(
     margin : float in (0, 1), optional
         The largest error that would not matter, in probability; of error bars, of the coverage of 90 % intervals. Default: .02, 2 points,
         and of an event, or its absence, rarer than one row in ten a fifth of its rate. Within it the predictions are "fine as it is".
-
-        .. versionadded:: 0.2
     thresholds : (m,) in (0, 1), optional
         Of decisions on an event, to be looked at one by one.
     cost_false_positive, cost_false_negative : float, optional

@@ -1,13 +1,12 @@
 """Temperature scaling with awards: the predicted class gets a bonus of its own before the scaling."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
@@ -25,9 +24,6 @@ class AwardTemperature(Calibrator):
     The K awards and T have the least top-label loss :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)` plus
     :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one temperature of least top-label loss without
     awards. At each T the loss is convex in the awards, which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
-
-    .. versionchanged:: 0.2
-       ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
     ----------
@@ -73,10 +69,6 @@ class AwardTemperature(Calibrator):
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="temperature with awards")
 
-    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
-
-    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, per_class_temperature: bool = False, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0,
         inputs: Inputs = "probability", classes: ArrayLike | None = None,

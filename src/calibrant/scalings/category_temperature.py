@@ -1,13 +1,12 @@
 """Category-specific temperature scaling: one temperature for each predicted class."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
@@ -25,9 +24,6 @@ class CategoryTemperature(Calibrator):
 
     with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not convex in T: a grid of 25 temperatures
     brackets the least, a root of the gradient finishes it to 1e-10.
-
-    .. versionchanged:: 0.2
-       ``objective="log_loss"`` was ``loss="log"``.
 
     Parameters
     ----------
@@ -72,10 +68,6 @@ class CategoryTemperature(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="category temperature")
 
-    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"log": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
-
-    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0, inputs: Inputs = "probability",
         classes: ArrayLike | None = None,

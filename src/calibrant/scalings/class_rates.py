@@ -19,8 +19,6 @@ class ClassRates(Calibrator):
 
     the mean of the posterior of Jeffreys' prior, so that a class not seen yet keeps a probability.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     inputs : {"probability", "logit"}

@@ -39,8 +39,6 @@ class PretrainedAverage(Calibrator):
     predictions are, their log loss, and the in-sample log loss that each member takes off. The 261 numbers A, a, B, b come with the
     package; they have the least log loss of the average on new rows of 600 simulated tasks.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     inputs : {"probability", "logit"}

@@ -1,6 +1,6 @@
 """Temperature scaling: one number that softens or sharpens every prediction."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant._kernels.top_label import fit_top_label, other_logits
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn
@@ -30,9 +29,6 @@ class TemperatureScaling(Calibrator):
 
     With ``objective="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted
     class, which is not convex: bracketed on a grid of 25, then finished to 1e-10.
-
-    .. versionchanged:: 0.2
-       ``objective="log_loss"`` was ``loss="nll"``.
 
     Parameters
     ----------
@@ -72,10 +68,6 @@ class TemperatureScaling(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="temperature scaling")
     status_: str
 
-    renamed_state: ClassVar[dict[str, Any]] = {"loss": ("objective", {"nll": "log_loss"})}
-    loss: ClassVar[RenamedAttribute] = RenamedAttribute("objective", since="0.2")
-
-    @renamed_arguments("0.2", loss="objective")
     def __init__(
         self, *, objective: Literal["log_loss", "top_label"] = "log_loss", inputs: Inputs = "probability", classes: ArrayLike | None = None
     ) -> None:

@@ -51,8 +51,6 @@ class AutoCalibrator(Circumstances):
     policy : {"average", "closed_test"}, default "average"
         "closed_test" updates the risk of one event by the least that :class:`ClosedTest` asks for: nothing, an intercept, intercept and
         slope, or a curve. It averages nothing, and takes none of the options below but ``inputs`` and ``classes``.
-
-        .. versionadded:: 0.2
     methods : "auto", or a list of names from ``calibrant.select.candidates.CANDIDATES``
     objective : {"log_loss", "brier"}
     cv : int, default 5

@@ -75,9 +75,6 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     of their summed weight, so that repetition and row order change nothing; where equal forecasts have different outcomes, a row's weight
     is dealt out over the folds as so many rows would be.
 
-    .. versionchanged:: 0.2
-       It chose one calibrator before, ``calibrator_``.
-
     References
     ----------
     Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions" (the weights are its pseudo-Bayesian
@@ -116,16 +113,6 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         # Cheap ones: the dear one is checked by itself.
         cheap = ["STD scaling", "quantile recalibration"]
         return [cls(methods=cheap), cls(objective="crps", methods=cheap)]
-
-    @classmethod
-    def from_older(cls, state: dict[str, Any]) -> dict[str, Any]:
-        """A state of the time when one calibrator was chosen: an average of one."""
-        if "calibrator_" not in state:
-            return state
-        one, several = state["calibrator_"], isinstance(state["calibrator_"], list)
-        members = [[each] for each in one] if several else [one]
-        weights: Any = [np.ones(1) for _ in members] if several else np.ones(1)
-        return {k: v for k, v in state.items() if k != "calibrator_"} | {"members_": members, "weights_": weights}
 
     def _check(self):
         self._option("objective", *SCORES)

@@ -1,6 +1,6 @@
 """What only the user knows of the rows: which hang together, their features and groups, and the class rates where they will be used."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,13 +25,7 @@ STEPS = 200
 
 
 class Circumstances(Calibrator):
-    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and unlabelled predictions of the rows it is for.
-
-    .. versionadded:: 0.2
-    """
-
-    #: Files older than ``unlabeled`` were made without it.
-    older_defaults: ClassVar[dict[str, Any]] = {"shift_": None, "given_": ()}
+    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and unlabelled predictions of the rows it is for."""
 
     def fit(
         self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,

@@ -55,8 +55,6 @@ def rolling_evaluation(
 ) -> RollingEvaluation:  # fmt: skip
     """Cut the rows into parts by time; fit on all parts up to each, judge on the next.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is

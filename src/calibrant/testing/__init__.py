@@ -1,8 +1,5 @@
 """The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())`` runs every one that applies."""
 
-from typing import Any
-
-from calibrant._support.deprecation import warn_renamed
 from calibrant.testing.calibrator_checks import calibrator_checks as calibrator_checks
 from calibrant.testing.calibrator_checks import check_calibrator as check_calibrator
 from calibrant.testing.check import Check as Check
@@ -52,18 +49,3 @@ __all__ = [
     "signal_checks",
     "state_checks",
 ]
-
-#: Names of the first versions, when each task had checks of its own.
-RENAMED = {
-    "check_regression_calibrator": "check_calibrator",
-    "regression_checks": "calibrator_checks",
-    "check_regression_metric": "check_metric",
-    "regression_metric_checks": "metric_checks",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warn_renamed(f"calibrant.testing.{name}", f"calibrant.testing.{RENAMED[name]}", since="0.2")
-    return globals()[RENAMED[name]]

@@ -16,8 +16,6 @@ MARGIN = 3.0
 def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     """Fail where the numbers of independent runs break what was promised by more than three simulation errors.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     guarantee : Guarantee

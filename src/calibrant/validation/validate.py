@@ -44,8 +44,6 @@ def validate(
     .. math:: \theta_{.632+} = (1 - w) \theta + w \bar\theta^{\text{out}}, \qquad w = \frac{.632}{1 - .368 R}, \qquad
               R = \frac{\bar\theta^{\text{out}} - \theta}{\gamma - \theta} \in [0, 1]
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     model : classifier

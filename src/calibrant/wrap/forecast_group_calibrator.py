@@ -38,8 +38,6 @@ class ForecastGroupCalibrator(RegressionCalibrator):
     :class:`GroupCalibrator`: the levels of each column, and their crossings. Of a normal forecast the mean moves by a standard deviations,
     and the standard deviation is multiplied by :math:`e^b`. Each family has the variances of most likelihood, 0 included.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional

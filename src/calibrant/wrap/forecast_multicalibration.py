@@ -35,8 +35,6 @@ class ForecastMulticalibration(RegressionCalibrator):
     :math:`e^b`, both sums of trees on features, groups, mean and std (for a normal forecast: the mean moves by a standard deviations, the
     std is multiplied by :math:`e^b`). The rounds are those of least log score of rows left out; see :class:`Multicalibration`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional

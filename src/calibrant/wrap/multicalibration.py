@@ -35,8 +35,6 @@ class Multicalibration(Calibrator):
     but the m-th, and T is the number of rounds with the least log loss of rows left out. The trees are symmetric: one question a level.
     Several classes have a tree each, on the gradients of the softmax.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     calibrator : Calibrator or Map, optional

@@ -6,7 +6,6 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from calibrant import metrics
-from calibrant.errors import OldNameWarning
 
 intercept = metrics.calibration_in_the_large
 RNG = np.random.default_rng(0)
@@ -64,8 +63,3 @@ def test_where_all_outcomes_are_alike_there_is_none():
         assert np.isnan(intercept(y, [0.2, 0.4]))
         assert np.isnan(intercept.interval(y, [0.2, 0.4]).high)
     assert np.isfinite(intercept([0, 1, 1], [0.0, 1.0, 0.3]))
-
-
-def test_its_old_name_warns():
-    with pytest.warns(OldNameWarning, match="metrics.calibration_intercept is called metrics.calibration_in_the_large since version 0.2"):
-        assert metrics.calibration_intercept is intercept

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.errors import InputError, OldNameWarning
+from calibrant.errors import InputError
 
 
 def test_the_slack_of_both_at_the_size_of_the_paper():
@@ -30,10 +30,3 @@ def test_it_is_never_above_1():
 def test_refusals(options):
     with pytest.raises(InputError, match="must be"):
         metrics.calibration_error_bound([0], [0.5], **options)
-
-
-def test_the_old_name_of_alpha_warns():
-    with pytest.warns(OldNameWarning, match="alpha"):
-        found = metrics.calibration_error_bound([0], [0.5], delta=0.1)
-    with pytest.warns(OldNameWarning, match="alpha"):
-        assert found.delta == found.alpha == 0.1

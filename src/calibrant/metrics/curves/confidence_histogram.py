@@ -11,7 +11,6 @@ from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.metrics.curves.reliability_curve import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["ConfidenceHistogram", "confidence_histogram"]
@@ -29,7 +28,7 @@ class ConfidenceHistogram(Record):
 
 def _of(record: Predictions, *, target: Any = "answer", n_bins: int = 20) -> ConfidenceHistogram:
     require_count("n_bins", n_bins)
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight)
     edges = bins.equal_width_edges(n_bins)
     return ConfidenceHistogram(edges[:-1], edges[1:], sums[:, 1], sums[:, 0] - sums[:, 1])
@@ -41,9 +40,6 @@ def confidence_histogram(
     classes: ArrayLike | None = None, inputs: Inputs = "probability",
 ) -> ConfidenceHistogram:  # fmt: skip
     """Count right and wrong predictions in bins of the confidence.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------

@@ -14,7 +14,6 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_curve_of
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.probability.score_decomposition import ScoreDecomposition, corp_of
 from calibrant.predictions import Inputs, Predictions
 
@@ -24,8 +23,6 @@ __all__ = ["CorpState", "corp_state"]
 @dataclass(frozen=True, eq=False)
 class CorpState:
     """Weight and hits of each distinct score: states of parts add up to that of the whole, exactly but for the order of summation.
-
-    .. versionadded:: 0.2
 
     Attributes
     ----------
@@ -69,7 +66,7 @@ class CorpState:
 
 
 def _of(record: Predictions, *, target: Any = "answer") -> CorpState:
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     return CorpState(target, Distinct.of(score, [hit], record.weight))
 
 
@@ -79,8 +76,6 @@ def corp_state(
     inputs: Inputs = "probability",
 ) -> CorpState:  # fmt: skip
     """What the isotonic curve and the CORP decomposition need of a part of the rows: hits by distinct score.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -97,8 +97,6 @@ def decision_curve(
     A threshold says how many false positives a true one is worth: at 0.1, nine. Acting on all has
     :math:`\pi - (1 - \pi)\, t / (1 - t)`, acting on none 0.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

@@ -67,8 +67,6 @@ def gain_curve(
 
     Rows of equal risk are flagged together; between two rows of the curve a straight line is what flagging some of them at random gives.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

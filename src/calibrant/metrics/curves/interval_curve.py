@@ -91,13 +91,9 @@ def interval_curve(
         Level of the Wilson interval of each coverage, or of the band.
     kind : {"interval", "quantile"}
         Central intervals, or everything below the quantile at the level, which tells a shift from a wrong width.
-
-        .. versionadded:: 0.2
     simultaneous : bool, default False
         Instead of an interval for each level a band (Kolmogorov's) that holds the whole curve. In clusters it is as wide as the level
         asks for where rows are most alike.
-
-        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional

@@ -62,8 +62,6 @@ def interval_width_curve(
 ) -> IntervalWidthCurve:
     """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by the mean.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,)

@@ -16,7 +16,6 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import warn
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["IsotonicCurve", "isotonic_band", "isotonic_curve", "isotonic_curve_of", "isotonic_fit", "largest_dip"]
@@ -38,7 +37,7 @@ class IsotonicCurve(Record):
 
 
 def _of(record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     pooled = pool_ties(score, hit, record.weights)
     if n_draws == 0:
         return isotonic_curve_of(*pooled, np.full((2, len(pooled[0])), np.nan))

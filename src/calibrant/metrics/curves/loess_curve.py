@@ -17,7 +17,6 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters"]
@@ -42,7 +41,7 @@ def curve_points(
     require_level(level)
     require_count("n_points", n_points, 2)
     require_count("n_draws", n_draws, 20)
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     x, mass, index = pooled_scores(score, record.weights)
     return x, mass, np.bincount(index, weights=record.weights * hit) / mass, score_grid(x, mass, n_points)
 
@@ -54,7 +53,7 @@ def of_clusters(
     """The ``band``, (errors, reach), as wide as clusters of rows ask for; ``expected`` (m,) are the outcomes at the distinct scores."""
     if record.cluster is None:
         return band
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     _, mass, index = pooled_scores(score, record.weights)
     cluster = np.unique(record.cluster, return_inverse=True)[1]
     moves = record.weights * (hit - expected[index]) / mass[index]
@@ -103,8 +102,6 @@ def loess_curve(
               \left(y_i - a - b (s_i - t) - c (s_i - t)^2\right)^2
 
     with K(u) = (1 - \|u\|³)³ and h_t the distance within which the nearest ``span`` of the rows lie.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -102,8 +102,6 @@ def murphy_curve(
     It is the cost of acting where the risk is above :math:`\theta`, when a false alarm costs :math:`2\theta` and a missed event
     :math:`2 (1 - \theta)`. The log loss is the integral of :math:`S_\theta / (2 \theta (1 - \theta))`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

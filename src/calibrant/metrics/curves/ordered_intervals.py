@@ -50,8 +50,6 @@ def ordered_intervals(
 ) -> OrderedIntervals:  # fmt: skip
     """Central intervals and outcomes of at most ``n_rows`` rows, in the order of the outcome or of the mean, thinned evenly.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,)

@@ -15,7 +15,6 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["ReliabilityCurve", "curve_of_sums", "pair_curve", "reliability_curve"]
@@ -92,7 +91,7 @@ def _of(
 ) -> ReliabilityCurve:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     options |= {"cluster": record.cluster, "soft": record.shares is not None}
-    return pair_curve(*target_pair(record, target), record.weight, record.resolution, **options)
+    return pair_curve(*record.pair(target), record.weight, record.resolution, **options)
 
 
 @on_record(_of)
@@ -112,9 +111,6 @@ def reliability_curve(
     inputs: Inputs = "probability",
 ) -> ReliabilityCurve:
     """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------

@@ -82,8 +82,6 @@ def risk_coverage_curve(
     band : {"pointwise", "simultaneous"}, default "pointwise"
         Wilson's interval of each risk by itself; or limits that hold the risks of new rows at all thresholds at once, exact where rows
         are independent and those of lower confidence are wrong no less often.
-
-        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
     sample_weight : (n,), optional

@@ -53,8 +53,6 @@ def risk_distribution(
 ) -> RiskDistribution:  # fmt: skip
     """Count rows with the event and without it in bins of the risk.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

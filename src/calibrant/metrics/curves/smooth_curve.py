@@ -12,7 +12,6 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["SmoothCurve", "smooth_curve"]
@@ -36,7 +35,7 @@ def _of(
 ) -> SmoothCurve:
     if bandwidth is not None and not bandwidth > 0.0:
         raise InputError(f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule.")
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     weight = record.weights
     n = weight.sum()
     if bandwidth is None:

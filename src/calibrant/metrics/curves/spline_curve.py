@@ -64,8 +64,6 @@ def spline_curve(
 
     with S_j cubic between the knots and straight beyond the outer ones.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

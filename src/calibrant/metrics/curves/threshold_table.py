@@ -122,8 +122,6 @@ def threshold_table(
 
     .. math:: \mathrm{cost}(t) = (c_{FP} \, FP_t + c_{FN} \, FN_t) / n, \quad t^* = c_{FP} / (c_{FP} + c_{FN})
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

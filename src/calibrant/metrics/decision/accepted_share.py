@@ -14,8 +14,6 @@ __all__ = ["AcceptedShare", "accepted_share"]
 class AcceptedShare(MeanMetric):
     """Share of rows whose confidence is above the threshold.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     threshold : float, default 0.0

@@ -19,8 +19,6 @@ class AverageTwoBinCalibrationError(CutMetric):
     .. math:: \frac{1}{n^2} \int_0^1 \Big[ \big( \sum_{s_i < \theta} (c_i - s_i) \big)^2 + \big( \sum_{s_i \ge \theta} (c_i - s_i) \big)^2
         \Big] d\theta
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

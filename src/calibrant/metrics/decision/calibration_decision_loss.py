@@ -9,7 +9,7 @@ from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.decision_loss import decision_loss
 from calibrant.contracts.metric import Interval
 from calibrant.contracts.tags import Promises
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CalibrationDecisionLoss", "calibration_decision_loss"]
 
@@ -25,8 +25,6 @@ class CalibrationDecisionLoss(PairMetric):
         1\{\mu \text{ between } v \text{ and } \bar c_v\}
 
     over the distinct scores v, of share :math:`w_v` and rate :math:`\bar c_v`.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -75,7 +73,7 @@ class CalibrationDecisionLoss(PairMetric):
 
     def _interval(self, record, level, method, n_resamples, random_state):
         found = super()._interval(record, level, method, n_resamples, random_state)
-        distinct = len(np.unique(target_pair(record, self.target)[0]))
+        distinct = len(np.unique(record.pair(self.target)[0]))
         if found.method != "debiased" or found.n >= ROWS_EACH * distinct:
             return found
         return Interval.holding(found.value, (0.0, found.high), level, found.method, found.n, found.plain)

@@ -19,8 +19,6 @@ def conditional_coverage_gap(
 
     .. math:: \frac{1}{G} \sum_g |\hat c_g - \text{said}|
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._kernels import bins
 from calibrant._support.options import require_count
 from calibrant.contracts.tags import Promises
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CutMetric"]
 
@@ -81,7 +81,7 @@ class CutMetric(PairMetric):
     def _group_totals(self, record, group, n_groups):
         if not self.cells:
             return super()._totals(record)
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         cell = bins.equal_width_index(score, self.cells) + group * self.cells
         return bins.grouped_sums(cell, n_groups * self.cells, [score, hit], record.weight).reshape(n_groups, self.cells, 3)
 

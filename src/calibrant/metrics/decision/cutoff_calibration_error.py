@@ -21,8 +21,6 @@ class CutoffCalibrationError(CutMetric):
 
     in the order of the scores, cut only between distinct ones.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

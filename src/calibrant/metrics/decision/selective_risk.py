@@ -20,8 +20,6 @@ __all__ = ["SelectiveRisk", "selective_risk"]
 class SelectiveRisk(SumMetric):
     r"""Share of wrong answers among the rows whose confidence is above the threshold, :math:`P(\text{wrong} \mid s > t)`.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     threshold : float, default 0.0

@@ -22,8 +22,6 @@ def set_coverage(
 
     .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

@@ -20,8 +20,6 @@ def set_coverage_by(
 ) -> GroupCoverage:  # fmt: skip
     """Coverage and mean size of the sets of each class, of each group, or of each size.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

@@ -45,8 +45,6 @@ class SetSizes:
 def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:
     """Mean and median size of the sets, and the shares of sets of one class, of none and of all.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them

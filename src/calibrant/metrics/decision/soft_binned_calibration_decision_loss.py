@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 from calibrant._kernels.decision_loss import decision_loss
 from calibrant.contracts.tags import Promises
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["SoftBinnedCalibrationDecisionLoss", "soft_binned_calibration_decision_loss"]
 
@@ -25,8 +25,6 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
 
     with :math:`\phi_t` the hat function of knot t, and :math:`\bar s_t, \bar c_t` the means of scores and hits under these weights. Knots
     are :math:`2^{-j}` apart, with the j nearest to :math:`\frac13 \log_2 n`, at most 10.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -80,7 +78,7 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
         return self._group_totals(record, 0, 1)[0]
 
     def _group_totals(self, record, group, n_groups):
-        return _sums(*target_pair(record, self.target), record.weight, group, n_groups)
+        return _sums(*record.pair(self.target), record.weight, group, n_groups)
 
     def _finalise(self, totals):
         flat = totals.reshape(-1, *totals.shape[-2:])

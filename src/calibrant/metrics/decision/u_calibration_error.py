@@ -21,8 +21,6 @@ class UCalibrationError(CutMetric):
 
     and 0 if no payoff loses.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

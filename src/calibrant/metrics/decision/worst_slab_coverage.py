@@ -27,8 +27,6 @@ def worst_slab_coverage(
     The slab, the rows between two parallel planes, is chosen on a random half of the rows, among ``n_draws`` directions; the coverage is
     that of the other half's rows in it.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) labels

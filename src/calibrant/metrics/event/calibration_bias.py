@@ -9,7 +9,7 @@ from calibrant._kernels.mean_interval import limits_within
 from calibrant._kernels.quotient import quotient
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["CalibrationBias", "calibration_bias"]
 
@@ -19,8 +19,6 @@ class CalibrationBias(Targeted, MeanMetric):
     r"""Mean probability of the event minus the share of rows in which it happened.
 
     .. math:: \bar p - \bar y = \frac1n \sum_i (p_i - y_i)
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -52,11 +50,11 @@ class CalibrationBias(Targeted, MeanMetric):
     soft_labels: ClassVar[bool] = True
 
     def _losses(self, record: Any):
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         return score - hit
 
     def _unseen(self, record: Any) -> list[np.ndarray]:
-        score = target_pair(record, self.target)[0]
+        score = record.pair(self.target)[0]
         return [score, score * score]
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval
 from calibrant.errors import warn
 from calibrant.groups import rows_apart
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CalibrationInTheLarge", "calibration_in_the_large"]
 
@@ -26,11 +26,6 @@ class CalibrationInTheLarge(PairMetric):
     r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-    .. versionchanged:: 0.2
-       Its name was ``calibration_intercept``, which elsewhere also means ``joint_calibration_intercept``.
 
     Parameters
     ----------
@@ -89,7 +84,7 @@ class CalibrationInTheLarge(PairMetric):
 
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
-        (score, hit), weight = target_pair(record, self.target), record.weights
+        (score, hit), weight = record.pair(self.target), record.weights
         found = _found(score, hit, weight) if plenty(hit, weight) or rows_apart(record) else None
         if found is None:
             return None
@@ -99,7 +94,7 @@ class CalibrationInTheLarge(PairMetric):
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        (score, hit), weight = target_pair(record, self.target), record.weights
+        (score, hit), weight = record.pair(self.target), record.weights
         n, found = float(weight.sum()), _found(score, hit, weight)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)

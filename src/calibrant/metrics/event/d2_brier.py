@@ -17,8 +17,6 @@ class D2Brier(SkillScore):
 
     .. math:: D^2 = 1 - \frac{\sum_i (p_i - y_i)^2}{\sum_i (\bar y - y_i)^2}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

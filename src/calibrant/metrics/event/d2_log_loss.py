@@ -18,8 +18,6 @@ class D2LogLoss(SkillScore):
 
     .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log \bar y - (1 - \bar y) \log(1 - \bar y)}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

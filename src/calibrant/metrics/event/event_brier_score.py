@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["EventBrierScore", "event_brier_score"]
 
@@ -18,8 +18,6 @@ class EventBrierScore(Targeted, MeanMetric):
     r"""Mean squared distance between the probability of the event and whether it happened.
 
     .. math:: \frac{1}{n} \sum_i (p_i - y_i)^2
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -55,11 +53,11 @@ class EventBrierScore(Targeted, MeanMetric):
         return [cls()]
 
     def _losses(self, record: Any):
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         return np.square(score - hit)
 
     def _unseen(self, record: Any) -> list[np.ndarray]:
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         return [np.square(score - (1.0 - hit))]
 
 

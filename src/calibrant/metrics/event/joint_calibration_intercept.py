@@ -14,8 +14,6 @@ class JointCalibrationIntercept(CalibrationSlope):
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

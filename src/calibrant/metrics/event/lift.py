@@ -11,7 +11,7 @@ from calibrant._kernels.risk_coverage import risk_coverage
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval, WholeMetric
 from calibrant.errors import InputError
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["Lift", "lift"]
 
@@ -24,8 +24,6 @@ class Lift(Targeted, WholeMetric):
     r"""Share of events among the rows of highest risk, divided by their share among all rows.
 
     .. math:: \frac{P(y = 1 \mid \text{among the share } s \text{ of highest risk})}{P(y = 1)}
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -77,7 +75,7 @@ class Lift(Targeted, WholeMetric):
 
     def _curve(self, record: Any):
         """(weight flagged, weight of events among it), from none to all, by distinct risk."""
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         # The kernel sums what goes wrong down the ranks; here that is the event.
         _, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
         return np.append(0.0, flagged), np.append(0.0, events)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["MeanRisk", "mean_risk"]
 
@@ -15,8 +15,6 @@ class MeanRisk(Targeted, MeanMetric):
     r"""Mean probability of the event: the share of rows in which the model expects it.
 
     .. math:: \bar p = \frac1n \sum_i p_i
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -46,7 +44,7 @@ class MeanRisk(Targeted, MeanMetric):
     unseen: ClassVar[str | None] = "double"
 
     def _losses(self, record: Any):
-        return target_pair(record, self.target)[0]
+        return record.pair(self.target)[0]
 
 
 mean_risk: MeanRisk = MeanRisk()

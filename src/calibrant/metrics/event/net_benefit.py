@@ -14,7 +14,7 @@ from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["NetBenefit", "net_benefit"]
 
@@ -26,8 +26,6 @@ class NetBenefit(Targeted, SumMetric):
     r"""Net benefit of acting where the risk is at least a threshold, in true positives a row.
 
     .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -93,7 +91,7 @@ class NetBenefit(Targeted, SumMetric):
         require_option("strategy", self.strategy, STRATEGIES)
 
     def _columns(self, record: Any):
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         if self.strategy == "model":
             # A risk that its dtype rounded to just below the threshold is on it.
             acted = (score >= self.threshold * (1.0 - record.resolution)).astype(np.float64)

@@ -11,7 +11,7 @@ from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
-from calibrant.metrics.pair import Targeted, target_pair
+from calibrant.metrics.pair import Targeted
 
 __all__ = ["ObservedExpectedRatio", "observed_expected_ratio"]
 
@@ -34,8 +34,6 @@ class ObservedExpectedRatio(Targeted, SumMetric):
 
     .. math:: O/E = \frac{\sum_i y_i}{\sum_i p_i}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
@@ -45,8 +43,6 @@ class ObservedExpectedRatio(Targeted, SumMetric):
         the events to be expected of these rows (conditional). "nothing": rows and risks are drawn
         anew from the population (unconditional). "rate": of these rows too, but as if all had one
         risk, which is the widest that their risks can make it, and exact with few events.
-
-        .. versionadded:: 0.2
 
     See Also
     --------
@@ -109,7 +105,7 @@ class ObservedExpectedRatio(Targeted, SumMetric):
         require_option("given", self.given, tuple(ESTIMANDS))
 
     def _columns(self, record: Any):
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         if self.given == "rate" and record.shares is None:
             return [hit, score]
         return [hit, score, hit * hit, hit * score, score * score]

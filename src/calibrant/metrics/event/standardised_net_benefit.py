@@ -16,8 +16,6 @@ class StandardisedNetBenefit(NetBenefit):
 
     .. math:: sNB(t) = NB(t) / \pi = TPR_t - \frac{1 - \pi}{\pi} \cdot \frac{t}{1 - t} FPR_t
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

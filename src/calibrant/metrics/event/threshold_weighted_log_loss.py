@@ -18,8 +18,6 @@ class ThresholdWeightedLogLoss(ThresholdWeightedScore):
     .. math:: \frac1n \sum_i \int_0^1 \frac{|y_i - \theta|}{\theta (1 - \theta)} \,
         1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"

@@ -9,7 +9,6 @@ import numpy as np
 from calibrant._kernels.auroc_limits import auroc_limits
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.metrics.pair import target_pair
 
 __all__ = ["ConfidenceAuroc", "confidence_auroc", "event_auroc"]
 
@@ -19,9 +18,6 @@ class ConfidenceAuroc(WholeMetric):
     r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
 
     .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
-
-    .. versionchanged:: 0.2
-       ``target``; ``event_auroc`` is that of the event (discrimination, the c-statistic).
 
     Parameters
     ----------
@@ -102,12 +98,12 @@ class ConfidenceAuroc(WholeMetric):
 
     def sides_of(self, record: Any) -> Any:
         """Whether each row is right, or has the event, (n,)."""
-        return target_pair(record, self.target)[1]
+        return record.pair(self.target)[1]
 
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
         # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
-        (_, hit), weight = target_pair(record, self.target), record.weights
+        (_, hit), weight = record.pair(self.target), record.weights
         moves, value, sides = np.zeros(len(hit)), self._value(record), _placements(record, self.target)
         if not all(len(mass) for _, mass in sides):
             return moves
@@ -127,7 +123,7 @@ class ConfidenceAuroc(WholeMetric):
 
 def _ranks(record, target):
     """(distinct scores, place of each row among them, hits)."""
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     return *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)), hit
 
 

@@ -28,9 +28,6 @@ class BinnedCalibrationError(Metric):
         (ties never split).
     norm : number of at least 1, or "max"
         Mean of the gaps (1), root mean square (2), the root of the mean of another power of them, or the largest gap.
-
-        .. versionchanged:: 0.2
-           Powers other than 1 and 2.
     """
 
     n_bins: int = 15

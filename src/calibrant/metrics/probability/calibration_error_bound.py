@@ -1,18 +1,16 @@
 """An upper bound of the binned calibration error that holds with given probability."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import bins
-from calibrant._support.deprecation import RenamedAttribute, renamed_arguments
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]
@@ -42,8 +40,6 @@ class CalibrationErrorBound:
     method: str
     n: float
 
-    delta: ClassVar[RenamedAttribute] = RenamedAttribute("alpha", since="0.2")
-
 
 def _of(
     record: Predictions, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
@@ -52,7 +48,7 @@ def _of(
     require_level(alpha, "alpha", usual=0.05)
     require_count("n_bins", n_bins)
     require_option("method", method, ("hoeffding", "paper"))
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
     return bound_of_sums(sums, alpha, method)
 
@@ -69,7 +65,6 @@ def bound_of_sums(sums: np.ndarray, alpha: float = 0.05, method: str = "hoeffdin
 
 
 @on_record(_of)
-@renamed_arguments("0.2", delta="alpha")
 def calibration_error_bound(
     y_true: ArrayLike, P: ArrayLike, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
@@ -89,9 +84,6 @@ def calibration_error_bound(
     P : (n, K), or (n,) for binary
     alpha : float, default 0.05
         Probability with which the bound may fail; the paper's delta.
-
-        .. versionchanged:: 0.2
-           Was ``delta``.
     n_bins : int, default 15
         Equal-width bins, fixed in advance.
     target : {"answer", "event"} or a class label

@@ -13,7 +13,7 @@ from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.groups import rows_apart
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CalibrationSlope", "calibration_slope"]
 
@@ -25,9 +25,6 @@ class CalibrationSlope(PairMetric):
     r"""Slope of the logistic regression of the outcome on the log-odds of the score (Cox's slope).
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -88,7 +85,7 @@ class CalibrationSlope(PairMetric):
 
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
-        (score, hit), weight = target_pair(record, self.target), record.weights
+        (score, hit), weight = record.pair(self.target), record.weights
         known = plenty(hit, weight) or rows_apart(record)
         found = slope_and_intercept(score, hit, weight) if known else None
         if found is None:
@@ -101,7 +98,7 @@ class CalibrationSlope(PairMetric):
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
-        (score, hit), weight = target_pair(record, self.target), record.weights
+        (score, hit), weight = record.pair(self.target), record.weights
         n, found = float(weight.sum()), slope_and_intercept(score, hit, weight)
         odds = log_odds(score)
         if found is None:

@@ -25,8 +25,6 @@ class D2OfClasses(WholeMetric):
 
     .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k = \frac1n \sum_i [y_i = k]
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     score : {"log_loss", "brier"}

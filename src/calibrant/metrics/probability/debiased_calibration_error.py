@@ -9,7 +9,6 @@ from scipy import special
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.errors import InputError
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.probability.calibration_error import BinnedCalibrationError
 
 __all__ = ["DebiasedCalibrationError", "debiased_calibration_error"]
@@ -21,9 +20,6 @@ class DebiasedCalibrationError(BinnedCalibrationError):
 
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
         - \frac{\mathrm{acc}_b (1 - \mathrm{acc}_b)}{w_b - 1} \Big] \Big)_+^{1/2}
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -84,7 +80,7 @@ class DebiasedCalibrationError(BinnedCalibrationError):
             raise InputError('norm must be 1 or 2; got "max", whose bias is not known.')
 
     def _pairs(self, record):
-        return [target_pair(record, self.target)]
+        return [record.pair(self.target)]
 
     def _finalise(self, totals):
         weight, score, hits, *squares = np.moveaxis(totals[..., 0, :, :], -1, 0)

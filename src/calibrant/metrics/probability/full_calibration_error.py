@@ -23,8 +23,6 @@ class FullCalibrationError(WholeMetric):
 
     A cell holds the rows whose probabilities fall into the same bin of equal width for every class.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     n_bins : int, default 15

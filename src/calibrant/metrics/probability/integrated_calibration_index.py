@@ -11,7 +11,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
 from calibrant.contracts.by_options import by_options
 from calibrant.errors import InputError
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 
 __all__ = ["IntegratedCalibrationIndex", "calibration_e50", "calibration_e90", "integrated_calibration_index"]
 
@@ -24,12 +24,6 @@ class IntegratedCalibrationIndex(PairMetric):
     r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
-    .. versionchanged:: 0.2
-       ``smoother``; the curve is that of R's ``loess(surface="direct")``: at every score, whole rows in the span, not cut to [0, 1].
 
     Parameters
     ----------
@@ -114,13 +108,13 @@ class IntegratedCalibrationIndex(PairMetric):
         return self._prepared(score, weight)(hit)
 
     def _value(self, record):
-        return self._prepared_of(record)(target_pair(record, self.target)[1])
+        return self._prepared_of(record)(record.pair(self.target)[1])
 
     def _prepared_of(self, record):
         # The mean gap, its quantiles and what chance shows of them have one smoother.
         key = "smoother", self.smoother, self.span, self.target
         if key not in record.derived:
-            record.derived[key] = self._smoothed(target_pair(record, self.target)[0], record.weights)
+            record.derived[key] = self._smoothed(record.pair(self.target)[0], record.weights)
         return self._gaps(record.weights, *record.derived[key])
 
     def _prepared(self, score, weight):

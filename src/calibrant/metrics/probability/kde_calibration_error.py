@@ -22,9 +22,6 @@ class KdeCalibrationError(PairMetric):
 
     with a triweight kernel reflected at 0 and 1, of width :math:`\mathrm{std}(s \mid c = 1) (2n)^{-1/5}`.
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

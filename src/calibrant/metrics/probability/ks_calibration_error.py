@@ -17,9 +17,6 @@ class KsCalibrationError(PairMetric):
 
     .. math:: \max_t \left| \frac{1}{n} \sum_{s_i \le t} (c_i - s_i) \right|
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

@@ -17,9 +17,6 @@ class MaximumMeanCalibrationError(PairMetric):
 
     .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h} \right)^{1/2}
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

@@ -21,8 +21,6 @@ class PerLabelCalibrationError(Metric):
 
     .. math:: \sum_l v_l \sum_b \frac{w_{lb}}{w_l} \left| \mathrm{conf}_{lb} - \mathrm{acc}_{lb} \right|
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     n_bins : int, default 15

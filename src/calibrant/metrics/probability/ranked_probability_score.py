@@ -16,8 +16,6 @@ class RankedProbabilityScore(MeanMetric):
 
     .. math:: \frac1n \sum_i \sum_{k=1}^{K-1} \Big( \sum_{j \le k} P_{ij} - [y_i \le k] \Big)^2
 
-    .. versionadded:: 0.2
-
     See Also
     --------
     brier_score : where classes have no order.

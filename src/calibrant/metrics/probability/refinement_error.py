@@ -10,11 +10,10 @@ from scipy import special
 from calibrant._kernels.bootstrap import bootstrap_totals, percentile_limits
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.simulated_limits import draw_hits
-from calibrant._support.deprecation import renamed_value
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
-from calibrant.metrics.pair import PairMetric, target_pair
+from calibrant.metrics.pair import PairMetric
 from calibrant.metrics.probability.score_decomposition import corp
 
 __all__ = ["RefinementError", "refinement_error"]
@@ -25,9 +24,6 @@ class RefinementError(PairMetric):
     r"""Score that is left when the probabilities are recalibrated by isotonic regression: uncertainty less discrimination.
 
     .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the hits on the scores}
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -79,13 +75,10 @@ class RefinementError(PairMetric):
         return [cls(), cls(target="event", score="log_loss")]
 
     def _check(self):
-        require_option("score", self._score(), ("brier", "log_loss"))
-
-    def _score(self):
-        return renamed_value("score", self.score, {"log": "log_loss"}, since="0.2")
+        require_option("score", self.score, ("brier", "log_loss"))
 
     def _pair_value(self, score, hit, weight):
-        _, _, discrimination, uncertainty = corp(score, hit, weight, self._score())
+        _, _, discrimination, uncertainty = corp(score, hit, weight, self.score)
         return max(uncertainty - discrimination, 0.0)
 
     def _interval(self, record, level, method, n_resamples, random_state):
@@ -93,7 +86,7 @@ class RefinementError(PairMetric):
         if method != "auto":
             return found
         # How far a fit falls below its own truth: outcomes drawn from the fit, one row of the base rate joined to each of its levels.
-        score, hit = target_pair(record, self.target)
+        score, hit = record.pair(self.target)
         weight, rng = record.weights, np.random.default_rng([random_state, 2])
         fitted = _joined_fit(score, hit, weight)
         below = bootstrap_totals(weight, lambda times: self._shortfall(score, fitted, times, rng), n_resamples, random_state)
@@ -104,7 +97,7 @@ class RefinementError(PairMetric):
         """The score that the fit would have for good, less that of a new fit to outcomes drawn from it, on so many of each row."""
         kept = times > 0.0
         score, fitted, times = score[kept], fitted[kept], times[kept]
-        entropy = special.entr(fitted) + special.entr(1.0 - fitted) if self._score() == "log_loss" else fitted * (1.0 - fitted)
+        entropy = special.entr(fitted) + special.entr(1.0 - fitted) if self.score == "log_loss" else fitted * (1.0 - fitted)
         return float(times @ entropy / times.sum()) - self._pair_value(score, draw_hits(fitted, times, rng), times)
 
 

@@ -7,10 +7,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.pava import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
-from calibrant._support.deprecation import renamed_value
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.metrics.pair import target_pair
 from calibrant.predictions import Inputs
 
 __all__ = ["ScoreDecomposition", "brier_decomposition", "corp", "corp_of", "log_loss_decomposition"]
@@ -46,9 +44,6 @@ def brier_decomposition(
     .. math:: S = \underbrace{S(p) - S(\hat p)}_{MCB} - \underbrace{(S(\bar y) - S(\hat p))}_{DSC} + \underbrace{S(\bar y)}_{UNC}
 
     with p-hat the isotonic fit of the outcomes on the scores.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -143,12 +138,11 @@ def log_loss_decomposition(
 
 def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    if score == "brier":
-        target = renamed_value("target", target, {"all": "classes"}, since="0.2")
-        if isinstance(target, str) and target == "classes" and target in record.classes.tolist():
-            raise InputError('target="classes" is the name of a question and of a class; give the class another name.')
-    if not (score == "brier" and isinstance(target, str) and target == "classes"):
-        return ScoreDecomposition(*corp(*target_pair(record, target), record.weights, score))
+    whole = score == "brier" and isinstance(target, str) and target == "classes"
+    if whole and target in record.classes.tolist():
+        raise InputError('target="classes" is the name of a question and of a class; give the class another name.')
+    if not whole:
+        return ScoreDecomposition(*corp(*record.pair(target), record.weights, score))
     parts = [
         corp(record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weights, score) for k in range(record.n_classes)
     ]

@@ -23,9 +23,6 @@ class SmoothCalibrationError(PairMetric):
 
     with a Gaussian kernel reflected at 0 and 1, on a grid of 4,096 cells.
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

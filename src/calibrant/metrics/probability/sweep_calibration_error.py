@@ -21,9 +21,6 @@ class SweepCalibrationError(PairMetric):
     .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
         B = \max \{B : \bar c_1 \le \dots \le \bar c_{B'} \text{ for all } B' \le B\}
 
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"

@@ -54,8 +54,6 @@ def adversarial_group_calibration(
 ) -> AdversarialGroupCalibration:  # fmt: skip
     """The largest interval calibration error among random groups of rows, for groups of growing size.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,)

@@ -19,8 +19,6 @@ def box_coverage(
     .. math:: \frac{1}{n} \sum_i \prod_j \left[ |y_{ij} - \mu_{ij}| \le z \sigma_{ij} \right], \qquad
         (2 \Phi(z) - 1)^d = \text{said}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n, d) outcomes

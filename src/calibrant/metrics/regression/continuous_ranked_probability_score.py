@@ -20,9 +20,6 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
 
     .. math:: \frac{1}{n} \sum_i \int \left( F_i(u) - [y_i \le u] \right)^2 du
 
-    .. versionchanged:: 0.2
-       ``estimator``.
-
     Parameters
     ----------
     estimator : {"empirical", "fair"}

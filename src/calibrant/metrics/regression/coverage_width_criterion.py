@@ -21,8 +21,6 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
 
     .. math:: \Big( 1 - \frac{\bar w}{\max y - \min y} \Big) \exp\big( -\eta (\hat c - c)^2 \big)
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     level : float, default 0.9

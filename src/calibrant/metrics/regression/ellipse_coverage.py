@@ -20,8 +20,6 @@ def ellipse_coverage(
 
     .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le \chi^2_{d, \text{said}} \right]
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n, d) outcomes

@@ -25,8 +25,6 @@ def energy_score(
 
     .. math:: \frac{1}{n} \sum_i \left( E \|X_i - y_i\| - \frac{1}{2} E \|X_i - X_i'\| \right)
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n, d) outcomes

@@ -23,8 +23,6 @@ def joint_pit(y_true: ArrayLike, forecast: Any, *, pre_rank: PreRank = "distance
 
     .. math:: u_i = P(\rho(X_i) \le \rho(y_i)), \qquad X_i \sim N(\mu_i, \Sigma_i)
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n, d) outcomes

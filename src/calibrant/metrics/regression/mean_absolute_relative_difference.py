@@ -17,8 +17,6 @@ class MeanAbsoluteRelativeDifference(RegressionMeanMetric):
 
     .. math:: \frac{100}{n} \sum_i \frac{2 |y_i - \mu_i|}{|y_i| + |\mu_i|}
 
-    .. versionadded:: 0.2
-
     See Also
     --------
     mean_absolute_error : in the units of y.

@@ -17,8 +17,6 @@ class MedianAbsoluteError(RegressionMetric, WholeMetric):
 
     .. math:: \operatorname{median}_i |y_i - \mu_i|
 
-    .. versionadded:: 0.2
-
     See Also
     --------
     mean_absolute_error : the mean, which large errors move.

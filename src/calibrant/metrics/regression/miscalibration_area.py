@@ -17,8 +17,6 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError):
 
     .. math:: \int_0^1 \left| \hat c(p) - p \right| dp
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     n_levels : int, default 100

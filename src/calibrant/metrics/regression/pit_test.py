@@ -91,8 +91,6 @@ def pit_histogram(
         Of the band in which a bin lies if the forecasts are calibrated.
     pre_rank : {"distance", "sum", "dependence"}, optional
         Of a JointNormalForecast with outcomes (n, d): what is looked at, as in :func:`joint_pit`. Default: the distance.
-
-        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): the band is then as wide as clusters ask for.
     sample_weight : (n,), optional
@@ -129,13 +127,9 @@ def pit_test(
         Kolmogorov-Smirnov, Cramer-von Mises, or chi-square over 20 bins.
     pre_rank : {"distance", "sum", "dependence"}, optional
         Of a JointNormalForecast with outcomes (n, d): what is tested, as in :func:`joint_pit`. Default: the distance.
-
-        .. versionadded:: 0.2
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): the law of the statistic is then drawn, of normal scores that are as alike in
         a cluster as those seen.
-
-        .. versionadded:: 0.2
     n_draws : int, default 999
         Of a law that is drawn: the p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0

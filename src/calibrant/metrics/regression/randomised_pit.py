@@ -17,8 +17,6 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
 
     .. math:: P(Y_i < y_i) + u_i P(Y_i = y_i), \qquad u_i \sim U(0, 1)
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n,) whole numbers

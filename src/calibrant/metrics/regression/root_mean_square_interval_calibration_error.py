@@ -16,8 +16,6 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
 
     .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2 \Big)^{1/2}
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     n_levels : int, default 100

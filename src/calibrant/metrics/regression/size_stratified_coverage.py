@@ -21,8 +21,6 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
 
     .. math:: \min_b \frac{1}{n_b} \sum_{i \in b} [l_i \le y_i \le h_i]
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     level : float, default 0.9

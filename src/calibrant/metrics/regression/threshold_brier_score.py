@@ -18,8 +18,6 @@ class ThresholdBrierScore(RegressionMeanMetric):
 
     .. math:: \frac1n \sum_i \left( F_i(t) - [y_i \le t] \right)^2
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     threshold : float, default 0.0

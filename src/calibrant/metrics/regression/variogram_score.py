@@ -24,8 +24,6 @@ def variogram_score(
 
     .. math:: \frac{1}{n} \sum_i \sum_{j, k} \left( |y_{ij} - y_{ik}|^p - E |X_{ij} - X_{ik}|^p \right)^2
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     y_true : (n, d) outcomes, d at least 2

@@ -20,8 +20,6 @@ class WeightedIntervalScore(RegressionMeanMetric):
 
     with the central intervals at levels :math:`1 - \alpha_k` and the median m.
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     levels : tuple of float, default 0.1, 0.2, ..., 0.9, 0.95, 0.98

@@ -27,8 +27,6 @@ class WidthDependence(RegressionMetric, WholeMetric):
     .. math:: \frac{1}{n - 1} \sqrt{\mathrm{tr}(L H K H)}, \quad K_{ij} = e^{-(w_i - w_j)^2 / a}, \quad L_{ij} = e^{-(c_i - c_j)^2 / b},
         \quad H = I - \tfrac1n 1 1^\top
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     level : float, default 0.9

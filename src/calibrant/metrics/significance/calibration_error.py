@@ -25,8 +25,6 @@ def calibration_error_test(
 
     .. math:: p = \frac{1 + \#\{ m : E(y^{(m)}, P) \ge E(y, P) \}}{1 + M}, \quad y^{(m)}_i \sim P_i
 
-    .. versionadded:: 0.2
-
     Parameters
     ----------
     metric : Metric

@@ -10,7 +10,6 @@ from calibrant._support.options import require_count, require_option
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
 from calibrant.predictions import Inputs
@@ -43,8 +42,6 @@ def cumulative_test(
         \text{Kuiper: } \max_k A_k - \min_k A_k, \quad \text{KS: } \max_k |A_k|
 
     cut only between distinct scores.
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -108,7 +105,7 @@ def cumulative_test(
     if cluster is not None and method == "brownian":
         raise InputError('cluster takes method="simulated": Brownian motion is the law of independent rows; leave method out.')
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    (score, hit), weight = target_pair(record, target), record.weights
+    (score, hit), weight = record.pair(target), record.weights
     n = float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
         found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster)

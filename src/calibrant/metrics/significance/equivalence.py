@@ -12,7 +12,6 @@ from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
@@ -41,8 +40,6 @@ def calibration_equivalence_test(
 
     over bins b of equal weight, :math:`p_b^\pm` the one-sided p-values of a gap of :math:`\pm m` or beyond, by the law behind the interval
     of a mean with one row not seen yet. All must be small, so that their number has no price (an intersection-union test).
-
-    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -97,7 +94,7 @@ def calibration_equivalence_test(
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
     require_count("n_bins", n_bins)
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    (score, hit), weight = target_pair(record, target), record.weights
+    (score, hit), weight = record.pair(target), record.weights
     if len(score) < n_bins:
         raise InputError(f"n_bins must be at most the number of rows, {len(score)}; got {n_bins}; pass fewer bins.")
     group = equal_mass_groups(score, n_bins, weight)

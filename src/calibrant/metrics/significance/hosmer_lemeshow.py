@@ -11,7 +11,6 @@ from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import simulated_p_value
 from calibrant.predictions import Inputs
@@ -33,12 +32,6 @@ def hosmer_lemeshow_test(
     .. math:: \sum_b \frac{(O_b - E_b)^2}{E_b (1 - E_b / n_b)}
 
     against a chi-squared law with as many degrees of freedom as bins, or, where a bin expects few, against outcomes drawn from the scores.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
-
-    .. versionchanged:: 0.2
-       ``method``: where a bin expects fewer than five hits or misses the null is simulated.
 
     Parameters
     ----------
@@ -103,7 +96,7 @@ def hosmer_lemeshow_test(
     if cluster is not None and (fitted or method == "chi-squared"):
         raise InputError('cluster takes method="simulated" and fitted=False: the chi-squared law is of independent rows; leave both out.')
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    (score, hit), weight = target_pair(record, target), record.weights
+    (score, hit), weight = record.pair(target), record.weights
     _, mass, expected = _bins(score, weight, n_bins)
     least, total = float(np.minimum(expected, mass - expected).min()), float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and least < ENOUGH and not fitted):

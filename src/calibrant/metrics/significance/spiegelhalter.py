@@ -10,7 +10,6 @@ from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.reading import read_labelled
 from calibrant.groups import WeightKind, clustered, rows_apart
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
 
@@ -36,9 +35,6 @@ def spiegelhalter_test(
     .. math:: Z = \frac{\sum_i (c_i - s_i)(1 - 2 s_i)}{\sqrt{\sum_i (1 - 2 s_i)^2 s_i (1 - s_i)}}
 
     which is standard normal for calibrated scores; the p-value is two-sided. Where few rows may surprise the outcomes are drawn instead.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -85,7 +81,7 @@ def spiegelhalter_test(
     (-6.55, True)
     """
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     weight, tilt = record.weights, 1.0 - 2.0 * score
     terms, n = (hit - score) * tilt, float(weight.sum())
     top, variance, freedom, method = weight @ terms, weight @ (tilt * tilt * score * (1.0 - score)), np.inf, "normal"

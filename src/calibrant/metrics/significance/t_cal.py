@@ -10,7 +10,6 @@ from calibrant._kernels.simulated_limits import draw_hits
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.pair import target_pair
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.metrics.significance.simulated_null import signs_of_clusters
 from calibrant.predictions import Inputs
@@ -40,9 +39,6 @@ def t_cal_test(
         \quad T = \max_m \frac{T_m - \mathrm{mean}}{\mathrm{sd}}
 
     with the null of T from outcomes drawn from the scores themselves, so that the test is exact for any n.
-
-    .. versionchanged:: 0.2
-       ``target``: "answer" was "top", "event" was "positive".
 
     Parameters
     ----------
@@ -92,7 +88,7 @@ def t_cal_test(
     """
     require_count("n_draws", n_draws, 19, usual=500)
     record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    score, hit = target_pair(record, target)
+    score, hit = record.pair(target)
     weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
     index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
