@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.set_rows import require_options
 from calibrant.errors import InputError
 
 OPTIONS: dict[str, Any] = {"score": "raps", "level": 0.9, "penalty": 0.1, "k_reg": 1, "share": 0.5, "n_bins": 256, "seed": 0}
+NAMES = {"share": "fit_share", "seed": "random_state"}
 
 
+@pytest.mark.filterwarnings("ignore::calibrant.errors.SparseDataWarning")
 @pytest.mark.parametrize(
     "changed",
     [
@@ -18,8 +22,16 @@ OPTIONS: dict[str, Any] = {"score": "raps", "level": 0.9, "penalty": 0.1, "k_reg
         *({"score": score, "penalty": None, "k_reg": None} for score in ("lac", "aps", "margin", "top_k")),
     ],
 )  # fmt: skip
-def test_options_at_the_edge_of_what_may_be(changed):
-    require_options(**OPTIONS | changed)
+def test_sets_are_made_with_options_at_the_edge_of_what_may_be(changed):
+    given = {NAMES.get(name, name): value for name, value in (OPTIONS | changed).items()}
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(3), 60)
+    y = (rng.random((60, 1)) > np.cumsum(P, axis=1)[:, :2]).sum(axis=1)
+    fitted = ConformalSets(**given).fit(P, y)
+    # No more of the classes are in the sets of a lower level, and no fewer of a higher one.
+    own, low, high = (fitted.predict_set(P, level=level) for level in (given["level"], 0.00005, 0.99995))
+    assert (low <= own).all()
+    assert high.all()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 
 __all__ = ["Growth", "Trees", "grow_tree", "leaves"]
 
-#: A split is worth its place where it saves this much of the loss, in nats.
-LEAST_GAIN = 1e-3
+#: A split is worth its place where it gains this much of the log likelihood, in nats, summed over the rows.
+LEAST_GAIN = 5e-4
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def leaves(codes, column, right):
 def grow_tree(codes, score, information, rows, growth):
     """(column (D,), right (D, width), value (2^D,), gain (D,)) of one tree.
 
-    Each level takes the split of most gain in U^2 / (I + penalty), summed over all nodes.
+    Each level takes the split of most gain in U^2 / (2 (I + penalty)), the log likelihood by its quadratic, summed over all nodes.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ def grow_tree(codes, score, information, rows, growth):
     sums = np.empty((2, n_columns, 1, width))
     _add(sums, codes, node, score, information)
     for level in range(growth.depth):
-        saved, j, table = _best(sums, growth)
-        if not saved > LEAST_GAIN:
+        gained, j, table = _best(sums, growth)
+        if not gained > LEAST_GAIN:
             break
-        column[level], right[level], gain[level] = j, table, 0.5 * saved
+        column[level], right[level], gain[level] = j, table, gained
         node |= table[codes[j]].astype(np.intp) << (growth.depth - 1 - level)
         if level < growth.depth - 1:
             sums = _halves(sums, codes, node >> (growth.depth - 1 - level), score, information)
@@ -132,4 +132,4 @@ def _best(sums, growth):
     j, at = divmod(int(np.argmax(worth)), growth.width)
     table = np.zeros(growth.width, dtype=bool)
     table[order[j, at + 1 :]] = True
-    return float(worth[j, at]), j, table
+    return 0.5 * float(worth[j, at]), j, table

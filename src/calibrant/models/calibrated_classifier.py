@@ -35,7 +35,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     ----------
     estimator : classifier
         Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
-        is, so that ``fit`` takes calibration data, which the model must not have seen.
+        is, so that ``fit`` takes calibration data, which the model must not have seen: see the notes.
     calibrator : Calibrator or Map, optional
         Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function`` is calibrated where it has one;
         a model without ``predict_proba`` is always calibrated that way. A map goes one-vs-rest (:class:`OneVsRest`).
@@ -77,6 +77,10 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     Notes
     -----
+    The rows that a fitted model was trained on do not calibrate it, and nothing here can tell that they are those. It is surest of them,
+    and the calibrator learns to make it surer still: a forest on 600 rows with a log loss of 0.45 on new rows had 0.70 after Platt scaling
+    on its own training rows, and 0.45 on as many others. Pass the model unfitted, or rows that were held out.
+
     A class absent from a fold's training part keeps its share of all rows in that fold's predictions. A calibrator that needs the model's
     training data gets ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part otherwise: then
     there is one such calibrator for each fold, and their answers are averaged. ``predict`` is the most probable class after calibration.
