@@ -35,3 +35,23 @@ def test_three_commands_are_doors_to_the_tables(module, table):
     command = [sys.executable, "-m", f"benchmarks.{module}", "--hard", "--only", table, "--repeats", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert all(law in done.stdout for law in KEPT[table])
+
+
+#: What falls short still, by 2.5 standard errors of 400 samples or more; of the coverage by chance (.943 of 6,000 samples).
+SHORT = {
+    "root_mean_squared_error, long tails, n = 60: holds", "negative_log_likelihood, std says nothing, n = 60: holds",
+    "ence, std unrelated to errors, n = 60: holds", "ence, std unrelated to errors, n = 200: holds",
+    "ence, Student's t of 3 degrees, n = 200: holds", "ence, skewed errors, n = 60: holds",
+    "uce, std unrelated to errors, n = 60: holds", "uce, Student's t of 3 degrees, n = 200: holds",
+    "nll, std unrelated to errors, n = 60: holds", "nll, skewed errors, n = 60: holds",
+    "coverage, skewed errors, n = 200: holds", "calibration_slope, one row in twenty says .97, truly .55, n = 100: holds",
+}  # fmt: skip
+
+
+def test_what_falls_short_is_named():
+    """Run again what is kept of now: ``python -m benchmarks.hard --alone -o benchmarks/hard/after.json``."""
+    after = json.loads((Path(tables.__file__).parent / "after.json").read_text(encoding="utf-8"))
+    assert {name: list(found) for name, found in after.items()} == {name: list(found) for name, found in KEPT.items()}
+    limits = {".95": lambda v: v < 0.92, "at most .05": lambda v: v > 0.08, "at most .025": lambda v: v > 0.05, "0": lambda v: v > 0}
+    found = {law for table in after.values() for law, (v, w, _) in table.items() if w in limits and limits[w](v)}
+    assert found == SHORT
