@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,15 +189,20 @@ def _rounded(error: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return error * std, np.maximum(np.round(2.0 * std) / 2.0, 0.5)
 
 
+#: Metrics over bins: one for each so many rows, ten at most; their intervals are of the error in as many.
+BINNED, ROWS_OF_A_BIN, MOST_BINS = FORECAST_METRICS[:2], 30, 10
+
+
 def forecasts(repeats: int) -> Iterator[Line]:
     """Forecasts whose standard deviations, tails, skewness or ties are not those of a normal law."""
     for key in FORECAST_METRICS:
         metric = getattr(cb.metrics, key)
         for name, draw in ERRORS.items():
             errors, std = draw(np.random.default_rng(99), 1_000_000)
-            truth = float(metric(errors, np.zeros(len(errors)), std))
             for n in (60, 200):
-                times = max(repeats // 4, 1) if key in FORECAST_METRICS[:2] else repeats
+                of = replace(metric, n_bins=min(n // ROWS_OF_A_BIN, MOST_BINS)) if key in BINNED else metric
+                truth = float(of(errors, np.zeros(len(errors)), std))
+                times = max(repeats // 4, 1) if key in BINNED else repeats
                 held = share(lambda seed, d=draw, m=metric, t=truth, n=n: _forecast(d, m, t, n, seed), times)
                 yield f"{metric.key}, {name}, n = {n}: holds", held, ".95"
 
