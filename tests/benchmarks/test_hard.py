@@ -47,7 +47,9 @@ SHORT = {
 def test_what_falls_short_is_named():
     """Run again what is kept of now: ``python -m benchmarks.hard --alone -o benchmarks/hard/after.json``."""
     after = json.loads((Path(tables.__file__).parent / "after.json").read_text(encoding="utf-8"))
-    assert {name: list(found) for name, found in after.items()} == {name: list(found) for name, found in KEPT.items()}
+    assert list(after) == list(KEPT)
+    # What is new since has nothing before it.
+    assert all(set(KEPT[name]) <= set(found) for name, found in after.items())
     limits = {".95": lambda v: v < 0.92, "at most .05": lambda v: v > 0.08, "at most .025": lambda v: v > 0.05, "0": lambda v: v > 0}
     found = {law for table in after.values() for law, (v, w, _) in table.items() if w in limits and limits[w](v)}
     assert found == SHORT
