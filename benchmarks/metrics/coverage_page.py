@@ -103,7 +103,7 @@ def _cells(row):
 
 def _section(title, columns, rows):
     """A heading and a table of one line a row, or "None." where there is none."""
-    lines = ["   " + ", ".join(f'"{cell}"' for cell in cells) for cells in rows]
+    lines = ["   " + ", ".join('"' + cell.replace('"', '""') + '"' for cell in cells) for cells in rows]
     head = ["   " + ", ".join(f'"{cell}"' for cell in columns)]
     body = [".. csv-table::", "   :header-rows: 1", "", *head, *lines] if lines else ["None."]
     return [title, "-" * len(title), "", *body, ""]
