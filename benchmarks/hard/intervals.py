@@ -109,6 +109,9 @@ def _of_events(repeats: int) -> Iterator[Line]:
     lifted = float(many[-100_000:].mean() / many.mean())
     for n in (100, 500):
         yield f"lift at a share of .1, n = {n}: holds", share(lambda seed, n=n: _lift(n, lifted, seed), repeats), ".95"
+    for n in (100, 500):
+        held = share(lambda seed, n=n: _lift_at_a_jump(n, seed), repeats)
+        yield f"lift, a tenth of the rows surely has the event, n = {n}: holds", held, ".95"
     for n in (300, 1_000):
         held = share(lambda seed, n=n: _crossing(n, seed), repeats)
         yield f"decision_threshold where the risk reaches .95, n = {n}: holds", held, ".95"
@@ -130,6 +133,12 @@ def _lift(n: int, truth: float, seed: int) -> bool:
     rng = np.random.default_rng(seed)
     p = sigmoid(rng.normal(-1.0, 1.3, n))
     return holds(cb.metrics.lift, truth, {"y": (rng.random(n) < p).astype(int), "p": p})
+
+
+def _lift_at_a_jump(n: int, seed: int) -> bool:
+    rng = np.random.default_rng(seed)
+    p = np.where(rng.random(n) < 0.1, 1.0, 0.01)
+    return holds(cb.metrics.lift, 1.0 / 0.109, {"y": (rng.random(n) < p).astype(int), "p": p})
 
 
 def _crossing(n: int, seed: int) -> bool:

@@ -11,6 +11,8 @@ __all__ = ["crossing_interval"]
 PLACES = 4000
 #: The ratio's limit law (Banerjee and Wellner 2001) has no quantile beyond that of the square of 0.79 times a normal variable.
 SHRUNK = 0.79
+#: The row that is counted beyond either end.
+UNSEEN = 0.5
 
 
 def crossing_interval(score: np.ndarray, hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> tuple[float, float]:
@@ -20,18 +22,28 @@ def crossing_interval(score: np.ndarray, hits: np.ndarray, mass: np.ndarray, ris
     scores is kept if risks that rise, at most ``risk`` below it and at least ``risk`` above it, are likely enough beside risks that
     only rise. That needs no smoothness, and no choice of bins or bandwidth. For scores of few values the ratio is half 0, half
     chi-squared, which asks for a wider interval than the continuous law at usual levels; the wider is taken.
+    The last few scores may happen to be all events, and the rates that only rise follow them: beyond
+    either end half a row is counted that goes the other way.
     """
     m = len(score)
     places = np.unique(np.linspace(0, m, min(m, PLACES) + 1).astype(np.intp))
     hits, mass = np.add.reduceat(hits, places[:-1]), np.add.reduceat(mass, places[:-1])
+    ends = np.append(UNSEEN, hits), np.append(UNSEEN, mass)
+    first = max(_likely(*ends, risk, level)[0] - 1, 0)
+    ends = np.append(hits, 0.0), np.append(mass, UNSEEN)
+    last = min(_likely(*ends, risk, level)[-1], len(places) - 1)
+    low = -np.inf if first == 0 else score[places[first - 1]]
+    high = np.inf if last == len(places) - 1 else score[places[last + 1] - 1]
+    return float(low), float(high)
+
+
+def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np.ndarray:
+    """The places 0..m at which the ratio does not refuse the crossing."""
     below = _rising_likelihoods(hits, mass, risk)
     above = _rising_likelihoods((mass - hits)[::-1], mass[::-1], 1.0 - risk)[::-1]
     ratio = 2.0 * (_rising_likelihoods(hits, mass, 1.0)[-1] - below - above)
-    limit = max(SHRUNK * normal_quantile(level), normal_quantile(max(2.0 * level - 1.0, 0.0))) ** 2
-    kept = np.flatnonzero(ratio <= limit + 1e-9)
-    low = -np.inf if kept[0] == 0 else score[places[kept[0] - 1]]
-    high = np.inf if kept[-1] == len(places) - 1 else score[places[kept[-1] + 1] - 1]
-    return float(low), float(high)
+    z = SHRUNK * normal_quantile(level), normal_quantile(max(2.0 * level - 1.0, 0.0))
+    return np.flatnonzero(ratio <= max(z) ** 2 + 1e-9)
 
 
 def _rising_likelihoods(hits, mass, most):

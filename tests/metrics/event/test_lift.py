@@ -63,3 +63,14 @@ def test_the_interval_covers(n, skill, shift, share):
     true = lift(*draw(500_000), share=share)
     draws = [lift.interval(*draw(n), share=share) for _ in range(400)]
     assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.1, 0.01, 1.0), (0.5, 0.1, 0.8)])
+def test_the_interval_covers_where_the_risk_jumps_at_the_share(share, low, high):
+    rng, repeats, n, held = np.random.default_rng(8), 300, 500, 0
+    truth = high / (share * high + (1.0 - share) * low)
+    for _ in range(repeats):
+        p = np.where(rng.random(n) < share, high, low)
+        found = metrics.lift.interval((rng.random(n) < p).astype(int), p, share=share)
+        held += found.low <= truth <= found.high
+    assert held / repeats >= 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / repeats)

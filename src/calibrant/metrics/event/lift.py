@@ -15,8 +15,8 @@ from calibrant.metrics.pair import Targeted
 
 __all__ = ["Lift", "lift"]
 
-#: How far the interval may be from Wilson's, either way.
-SCALE = (0.3, 1.5)
+#: How far the interval may be from Wilson's, either way; and at most where the risk jumps.
+SCALE, FARTHEST = (0.3, 1.5), 4.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,9 @@ class Lift(Targeted, WholeMetric):
     1 is chance; at most 1 / share, and 1 / the share of events. Use it where a fixed number of rows can be looked at. Rows of equal risk
     at the border count in part, as if drawn at random among them. It depends on the order alone, so calibration by an increasing map
     does not change it. nan where no event happened. Its interval is Wilson's of the share of events found, stretched to the variance
-    that it has as the border is estimated too; in simulations of 100 to 2,000 rows it held the truth 91 to 99 times of 100.
+    that it has as the border is estimated too, upwards for the rates on either side of it, which
+    differ where the risk jumps at the share; in simulations of 100 to 2,000 rows it held the truth
+    93 to 100 times of 100, tied risks among them.
 
     Examples
     --------
@@ -93,17 +95,27 @@ class Lift(Targeted, WholeMetric):
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
         found = self._found(flagged, events)
         low, high = rate_interval(found * all_, all_, level)
-        stretch = _stretch(found, self.share, all_ / n, self._rate_at_border(flagged, events))
-        ends = [(found + stretch * (end - found)) / self.share for end in (low, high)]
+        about, *beside = (
+            _stretch(found, self.share, all_ / n, self._rate_at_border(flagged, events, *sides))
+            for sides in ((-1.0, 1.0), (-1.0, 0.0), (0.0, 1.0))
+        )
+        about = float(np.clip(about, *SCALE))
+        # Where the risk jumps at the border, more or fewer rows above the jump than the share both
+        # make the share found too small.
+        wide = min(max(about, *beside), FARTHEST) * 0.5 * (high - low)
+        ends = [
+            (found - about * (found - low)) / self.share,
+            (found + max(about * (high - found), wide)) / self.share,
+        ]
         if self.share == 1.0:
             ends = [1.0, 1.0]
         return Interval(found / self.share, float(max(ends[0], 0.0)), float(min(ends[1], 1.0 / self.share)), level, "analytic", n)
 
-    def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray):
-        """Share of events among the rows about the border, and a row of either kind: few rows say little of it."""
+    def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray, *sides: float):
+        """Share of events among the rows at either side of the border, and a row of either kind."""
         n = flagged[-1]
         half = max(0.5 * n ** (2.0 / 3.0), min(5.0, 0.5 * n))
-        ends = np.clip(self.share * n + np.array([-half, half]), 0.0, n)
+        ends = np.clip(self.share * n + half * np.array(sides), 0.0, n)
         found = float(np.diff(cast(np.ndarray, np.interp(ends, flagged, events)))[0])
         return (found + 1.0) / (float(np.diff(ends)[0]) + 2.0)
 
@@ -117,7 +129,7 @@ def _stretch(found: float, share: float, rate: float, border: float) -> float:
     if given <= 0.0:
         return 1.0
     variance = max(given * (1.0 - 2.0 * border) + border * border * share * (1.0 - share), 0.0)
-    return float(np.clip(np.sqrt(variance / given), *SCALE))
+    return float(np.sqrt(variance / given))
 
 
 lift: Lift = Lift()
