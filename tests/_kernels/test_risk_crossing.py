@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from calibrant._kernels.risk_crossing import _rising_likelihoods, crossing_interval
 
@@ -72,15 +72,31 @@ def test_the_likelihoods_are_those_of_the_best_rising_rates():
 
 
 def test_one_score_by_the_likelihood_ratio():
-    """Three in ten hits at a risk of one half: twice n times the divergence is held against the wider limit, that of few values at 95 %."""
-    divergence = 0.3 * np.log(0.3 / 0.5) + 0.7 * np.log(0.7 / 0.5)
+    """Three in ten hits at a risk of one half, and half a hit below them.
+
+    Twice n times the divergence is held against the wider limit, that of few values at 95 %.
+    """
+
+    def ratio(n):
+        hits, rows = 0.3 * n + 0.5, n + 0.5
+        rate = hits / rows
+        return 2.0 * rows * (rate * np.log(2.0 * rate) + (1.0 - rate) * np.log(2.0 * (1.0 - rate)))
+
     for level, limit in ((0.95, 1.6448536**2), (0.5, (0.79 * 0.6744898) ** 2)):
+        edge = brentq(lambda n, limit=limit: ratio(n) - limit, 2.0, 1000.0)
         for share, low in ((0.99, -np.inf), (1.01, 4.0)):
-            n = share * limit / (2.0 * divergence)
+            n = share * edge
             found = crossing_interval(np.array([4.0]), np.array([0.3 * n]), np.array([n]), 0.5, level)
             assert found == (low, np.inf)
+            # The mirror image: half a row that is no hit above seven in ten.
             found = crossing_interval(np.array([4.0]), np.array([0.7 * n]), np.array([n]), 0.5, level)
             assert found == (-np.inf, np.inf if share < 1.0 else 4.0)
+
+
+def test_few_events_at_the_top_do_not_end_the_interval():
+    """The top three of 300 rows are events, by chance: the crossing may lie above them."""
+    hits = np.append(np.zeros(297), np.ones(3))
+    assert crossing_interval(np.arange(300.0), hits, np.ones(300), 0.6, 0.95)[1] == np.inf
 
 
 def test_the_likelihoods_of_rising_rates_by_isotonic_fits():
