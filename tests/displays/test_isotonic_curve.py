@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
+from calibrant.displays.event import IsotonicCurveDisplay
 
 
 def test_draws_its_numbers_and_band():

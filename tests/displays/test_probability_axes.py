@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calibrant.displays.probability_axes import chosen_scale, inside_axes, scale_axes, shown_edges
+from calibrant.displays.axes import chosen_scale, inside_axes, scale_axes, shown_edges
 from calibrant.errors import InputError
 
 

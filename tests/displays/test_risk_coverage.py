@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.displays.risk_coverage import RiskCoverageDisplay
+from calibrant.displays.coverage import RiskCoverageDisplay
 
 
 def test_draws_its_numbers():

@@ -5,7 +5,7 @@ from benchmarks.papers.exploratory.measure import fitted
 from benchmarks.papers.exploratory.methods import BANDWIDTHS, BANDWIDTHS_LOG_ODDS, COMPARED, METHODS, TEMPERATURES
 
 import calibrant as cb
-from calibrant.displays.style import COLOURS
+from calibrant.displays.axes import COLOURS
 
 NAMES = tuple(METHODS)
 

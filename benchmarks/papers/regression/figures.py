@@ -15,7 +15,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.displays.style import COLOURS
+from calibrant.displays.axes import COLOURS
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant.displays.style import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, show_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from calibrant._support.extras import import_extra
-from calibrant.displays.style import COLOURS
+from calibrant.displays.axes import COLOURS
 
 if TYPE_CHECKING:
     from calibrant.displays.reliability import ReliabilityDisplay

@@ -7,9 +7,8 @@ import numpy as np
 
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
 from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
-from calibrant.displays.confidence_curve import ConfidenceCurveDisplay
-from calibrant.displays.latent_function import LatentFunctionDisplay
-from calibrant.displays.signal_accuracy import SignalAccuracyDisplay
+from calibrant.displays.classes import LatentFunctionDisplay
+from calibrant.displays.confidence import ConfidenceCurveDisplay, SignalAccuracyDisplay
 from calibrant.reporting.figure import figure, made, points_along, rows_shown
 from calibrant.scalings.gaussian_process import LatentFunction
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.displays.confidence_histogram import ConfidenceHistogramDisplay
+from calibrant.displays.confidence import ConfidenceHistogramDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.figure import figure, made

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
-from calibrant.displays.risk_coverage import RiskCoverageDisplay
+from calibrant.displays.coverage import RiskCoverageDisplay
+from calibrant.displays.event import IsotonicCurveDisplay
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve
 from calibrant.reporting.figure import figure, made, points_along, rows_shown

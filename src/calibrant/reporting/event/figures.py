@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.probability_scale import scale_ends
-from calibrant.displays.decision_curve import DecisionCurveDisplay
-from calibrant.displays.gain import GainDisplay
-from calibrant.displays.isotonic_curve import IsotonicCurveDisplay
-from calibrant.displays.probability_axes import scale_axes
+from calibrant.displays.axes import scale_axes
+from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.metrics.curves.decision_curve import DecisionCurve
 from calibrant.metrics.curves.gain_curve import GainCurve

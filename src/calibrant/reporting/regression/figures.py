@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.displays.interval_width import IntervalWidthDisplay
-from calibrant.displays.ordered_intervals import OrderedIntervalsDisplay
-from calibrant.displays.real_std import RealStdDisplay
+from calibrant.displays.forecasts import IntervalWidthDisplay, OrderedIntervalsDisplay, RealStdDisplay
 from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve
 from calibrant.metrics.curves.ordered_intervals import OrderedIntervals
 from calibrant.metrics.curves.real_std_curve import RealStdCurve

@@ -1,0 +1,234 @@
+"""All classes at once: the joint distribution of scores, and the learned latent function."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._support.extras import import_extra
+from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, show_title
+from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
+from calibrant.predictions import Inputs, Predictions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["JointDistributionDisplay", "LatentFunctionDisplay"]
+
+#: More classes than this are drawn without numbers.
+NUMBERED = 15
+
+
+class JointDistributionDisplay:
+    """Three tables: rows, shares of each true class (confusion matrix), shares of each predicted class (reverse confusion matrix).
+
+    Make one with :meth:`from_predictions`; the constructor takes a joint distribution already computed and draws nothing.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    name : str, optional
+        Title of the figure.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+    axes_, figure_ : the three matplotlib axes and their figure, once drawn.
+
+    See Also
+    --------
+    metrics.joint_distribution : the numbers it draws.
+    class_report : the predicted classes as a table.
+
+    Notes
+    -----
+    The diagonal of the third table is the confidence of a prediction given its class alone; compare it with that of the second.
+
+    References
+    ----------
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, figure 1.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import joint_distribution
+    >>> JointDistributionDisplay(joint_distribution([0, 1], [0.2, 0.9])).joint.counts.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    figure_: Any
+    axes_: np.ndarray
+
+    def __init__(self, joint: JointDistribution, *, name: str | None = None) -> None:
+        self.joint: JointDistribution = joint
+        self.name: str | None = name
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        inputs: Inputs = "probability", name: str | None = None, figure: "Figure | None" = None,
+    ) -> "JointDistributionDisplay":  # fmt: skip
+        """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a title and the figure to draw on."""
+        joint = joint_distribution(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        return cls(joint, name=name).plot(figure)
+
+    @classmethod
+    def from_record(cls, record: Predictions, *, name: str | None = None, figure: "Figure | None" = None) -> "JointDistributionDisplay":
+        """Compute and draw a record that has been read; a title and the figure to draw on."""
+        return cls(joint_distribution.of(record), name=name).plot(figure)
+
+    def plot(self, figure: "Figure | None" = None) -> Self:
+        """Draw the three tables on ``figure`` (default: a new one) and return itself."""
+        side = 0.9 + 0.34 * min(len(self.joint.classes), NUMBERED)
+        if figure is None:
+            pyplot = import_extra("matplotlib.pyplot", "JointDistributionDisplay", "plot")
+            figure = pyplot.figure(figsize=(3 * side, side + 0.6), layout="constrained")
+        self.figure_, self.axes_ = figure, figure.subplots(1, 3)
+        joint = self.joint
+        tables = (
+            ("Rows", joint.counts, joint.counts / max(joint.counts.max(), 1e-300)),
+            ("By true class", joint.by_true, joint.by_true),
+            ("By predicted class", joint.by_predicted, joint.by_predicted),
+        )
+        for ax, (title, values, shade) in zip(self.axes_, tables, strict=True):
+            self._draw(ax, title, values, shade)
+        if self.name:
+            plain_text(figure.suptitle(str(self.name)))
+        return self
+
+    def _draw(self, ax, title, values, shade):
+        colors = import_extra("matplotlib.colors", "JointDistributionDisplay", "plot")
+        ramp = colors.LinearSegmentedColormap.from_list("calibrant", ["#ffffff", COLOURS["main"]])
+        ax.imshow(np.nan_to_num(shade), cmap=ramp, vmin=0.0, vmax=1.0)
+        names = [str(c) for c in self.joint.classes.tolist()]
+        ax.set(xlabel="Predicted", ylabel="True", title=title)
+        if len(names) > NUMBERED:
+            return
+        ticks = np.arange(len(names))
+        ax.set_xticks(ticks, names, rotation=90 if max(map(len, names)) > 2 else 0)
+        ax.set_yticks(ticks, names)
+        plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
+        for j, k in zip(*np.nonzero(np.isfinite(values) & (values != 0.0)), strict=True):
+            shown = f"{values[j, k]:,.0f}" if values is self.joint.counts else f"{values[j, k]:.2f}".lstrip("0")
+            ax.text(k, j, shown, ha="center", va="center", fontsize=6, color="white" if shade[j, k] > 0.5 else COLOURS["text"])
+
+
+class LatentFunctionDisplay:
+    """What Gaussian-process calibration learned: above the prior mean a score counts for more than the model said, below it for less.
+
+    Make one with :meth:`from_calibrator`; the constructor takes a latent function already computed and draws nothing.
+
+    Parameters
+    ----------
+    latent : LatentFunction
+        From ``GaussianProcessCalibration.latent``; increasing scores.
+    scores : (m,) scores of the data, optional
+        Drawn as ticks along the bottom: where there are none, the band is the prior's.
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    latent : LatentFunction
+    ax_, figure_ : matplotlib axes and their figure, once drawn.
+
+    See Also
+    --------
+    GaussianProcessCalibration : the calibrator it draws.
+
+    Notes
+    -----
+    Softmax does not see a constant added to the latent function: judge its shape, not its height. With ``inputs="probability"`` the
+    prior mean is log z, which falls steeply near 0.
+
+    References
+    ----------
+    Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020, figure 2.
+
+    Examples
+    --------
+    >>> from calibrant import GaussianProcessCalibration
+    >>> cal = GaussianProcessCalibration(n_inducing=3).fit([0.1, 0.2, 0.7, 0.9], [0, 1, 0, 1])
+    >>> LatentFunctionDisplay(cal.latent([0.2, 0.5, 0.8])).latent.score.tolist()
+    [0.2, 0.5, 0.8]
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    prior_: Any
+    line_: Any
+
+    def __init__(self, latent: Any, *, scores: np.ndarray | None = None, name: str | None = None) -> None:
+        self.latent: Any = latent
+        self.scores: np.ndarray | None = scores
+        self.name: str | None = name
+
+    @classmethod
+    def from_calibrator(
+        cls, calibrator: Any, P: ArrayLike, *, n_points: int = 200, level: float = 0.95, name: str | None = None, ax: "Axes | None" = None
+    ) -> "LatentFunctionDisplay":
+        """Evaluate the latent function of a fitted calibrator over the range of P and draw it.
+
+        Parameters
+        ----------
+        calibrator : fitted GaussianProcessCalibration
+        P : (n, K), or (n,) for binary
+            What it was fitted on, of the kind that its ``inputs`` names.
+        n_points : int, default 200
+        level : float, default 0.95
+            Of the pointwise band.
+        name : str, optional
+            Title.
+        ax : matplotlib axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        LatentFunctionDisplay
+        """
+        scores = _components(np.asarray(P, dtype=np.float64), calibrator.inputs)
+        points = np.linspace(scores.min(), scores.max(), n_points)
+        return cls(calibrator.latent(points, level=level), scores=np.unique(scores), name=name).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
+        """Draw the prior mean, the posterior mean, its band, and the scores; returns itself.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: those of a new figure.
+        name : str, optional
+            Title in place of the display's own.
+
+        Returns
+        -------
+        LatentFunctionDisplay
+        """
+        ax = draw_axes(ax, "LatentFunctionDisplay")
+        self.ax_, self.figure_ = ax, ax.figure
+        latent = self.latent
+        draw_grid(ax)
+        (self.prior_,) = ax.plot(
+            latent.score, latent.prior, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)), label="prior mean: as the model said"
+        )
+        self.band_: Any = ax.fill_between(
+            latent.score, latent.low, latent.high, color=COLOURS["main"], alpha=0.2, linewidth=0, label="band"
+        )
+        (self.line_,) = ax.plot(latent.score, latent.mean, color=COLOURS["main"], linewidth=1.6, label="latent mean")
+        self.ticks_: Any = None
+        if self.scores is not None:
+            ticks = np.asarray(self.scores, dtype=np.float64)
+            (self.ticks_,) = ax.plot(
+                ticks, np.zeros(len(ticks)), "|", color=COLOURS["other"], alpha=0.4, transform=ax.get_xaxis_transform(), label="scores"
+            )
+        ax.set(xlabel="Score", ylabel="Latent function")
+        ax.legend(frameon=False, fontsize="small")
+        show_title(ax, name or self.name)
+        return self
+
+
+def _components(P, inputs):
+    """Every component of every row; of P (class 1), both classes."""
+    if P.ndim == 2:
+        return P.ravel()
+    return np.concatenate([P, 1.0 - P if inputs == "probability" else np.zeros_like(P)])

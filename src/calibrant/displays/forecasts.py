@@ -1,0 +1,380 @@
+"""Forecasts drawn: whether intervals, positions and deviations keep what they say."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid
+from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
+from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
+from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
+from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
+from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
+from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "IntervalCalibrationDisplay",
+    "IntervalWidthDisplay",
+    "OrderedIntervalsDisplay",
+    "PitHistogramDisplay",
+    "RealStdDisplay",
+    "RmseRmvDisplay",
+]
+
+
+class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
+    """Coverage of central intervals against what they claim, with its interval.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : IntervalCurve
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : IntervalCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.interval_curve : the numbers it draws.
+    PitHistogramDisplay : the same by quantiles.
+
+    Notes
+    -----
+    Below the diagonal the intervals are too narrow. It looks at all rows together, and can be perfect for a std drawn at random: look
+    at RmseRmvDisplay too.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import interval_curve
+    >>> display = IntervalCalibrationDisplay(interval_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.level) > 0
+    True
+    """
+
+    diagonal_: Any
+    line_: Any
+    _numbers = interval_curve
+
+    def _draw(self, ax: "Axes") -> None:
+        curve = self.curve
+        draw_grid(ax)
+        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        self.band_: Any = ax.fill_between(curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        (self.line_,) = ax.plot(curve.level, curve.coverage, color=COLOURS["main"], linewidth=1.4)
+        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Coverage claimed", ylabel="Coverage seen")
+
+
+class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
+    """Mean width of central intervals over the outcome, in bins, with the coverage of each bin on the axis at the right.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : IntervalWidthCurve
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : IntervalWidthCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+    coverage_ax_ : the axes at the right.
+
+    See Also
+    --------
+    metrics.interval_width_curve : the numbers it draws.
+    OrderedIntervalsDisplay : the rows themselves.
+
+    Notes
+    -----
+    With ``by="mean"`` each bin should hold the level, the dashed line: a bin below it has intervals too narrow for such predictions. Over
+    the outcome (the default) coverage falls at both ends even with true forecasts, since extreme outcomes are those hard to foresee;
+    read there how far, not whether.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import interval_width_curve
+    >>> display = IntervalWidthDisplay(interval_width_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.n) > 0
+    True
+    """
+
+    coverage_ax_: "Axes"
+    line_: Any
+    coverage_: Any
+    claimed_: Any
+    _numbers = interval_width_curve
+
+    def _draw(self, ax: "Axes") -> None:
+        self.coverage_ax_ = right = ax.twinx()
+        curve, main, other = self.curve, COLOURS["main"], COLOURS["other"]
+        draw_grid(ax)
+        (self.line_,) = ax.plot(curve.value, curve.width, color=main, linewidth=1.4, marker="o", markersize=4)
+        (self.claimed_,) = right.plot(curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        self.band_: Any = right.fill_between(curve.value, curve.low, curve.high, color=other, alpha=0.15, linewidth=0)
+        (self.coverage_,) = right.plot(
+            curve.value, curve.coverage, color=other, linewidth=1.2, linestyle=(0, (1, 1.5)), marker="s", markersize=3
+        )
+        ax.set(xlabel="Mean of the bin (units of y)")
+        ax.set_ylim(bottom=0.0)
+        ax.set_ylabel("Mean width (units of y)", color=main)
+        right.set_ylim(0, 1)
+        right.set_ylabel("Coverage seen", color=other)
+
+
+class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
+    """Central intervals of some rows in order, the outcomes as points, those missed in another colour and shape.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : OrderedIntervals
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : OrderedIntervals
+        The rows drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.ordered_intervals : the rows it draws.
+    IntervalWidthDisplay : all rows, in bins.
+
+    Notes
+    -----
+    In the order of the outcome (the default) it shows which outcomes are missed, and that the missed are often the extreme ones: so
+    they are even with true forecasts. In the order of the mean (``by="mean"``) the missed should lie scattered along it. It shows rows;
+    to judge the intervals take IntervalCalibrationDisplay.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import ordered_intervals
+    >>> display = OrderedIntervalsDisplay(ordered_intervals([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> display.curve.held.tolist()
+    [False, True]
+    """
+
+    _numbers = ordered_intervals
+
+    def _draw(self, ax: "Axes") -> None:
+        curve, held = self.curve, self.curve.held
+        draw_grid(ax, "y")
+        bottom, top = self._ends()
+        ends = np.clip([curve.low, curve.high], bottom, top)
+        self.intervals_: Any = ax.vlines(curve.place, *ends, color=COLOURS["muted"], alpha=0.45, linewidth=1)
+        main, other = COLOURS["main"], COLOURS["other"]
+        self.held_: Any = ax.scatter(curve.place[held], curve.y[held], s=6, color=main, linewidth=0, label=f"Held ({held.sum()})")
+        self.missed_: Any = ax.scatter(curve.place[~held], curve.y[~held], s=20, color=other, marker="x", label=f"Missed ({(~held).sum()})")
+        ax.set(xlim=(0, 1), ylim=(bottom, top), xlabel="Rows in order (share)", ylabel="Interval and outcome (units of y)")
+        ax.legend(loc="upper left", fontsize="small", frameon=False)
+
+    def _ends(self):
+        """The ends of the axis: of all that is finite, and a little more; intervals without end run off it."""
+        values = np.concatenate([self.curve.y, self.curve.low, self.curve.high])
+        values = values[np.isfinite(values)]
+        room = 0.05 * float(np.ptp(values)) or 1.0
+        return float(values.min()) - room, float(values.max()) + room
+
+
+class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
+    """Histogram of the predicted probabilities of what came true, with the band in which a calibrated forecast's bars would lie.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : PitHistogram
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : PitHistogram
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.pit_histogram : the numbers it draws.
+    IntervalCalibrationDisplay : the same by central intervals.
+
+    Notes
+    -----
+    A bowl means too narrow, a hump too wide, a slope a shift.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import pit_histogram
+    >>> display = PitHistogramDisplay(pit_histogram([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.n) > 0
+    True
+    """
+
+    _numbers = pit_histogram
+
+    def _draw(self, ax: "Axes") -> None:
+        curve = self.curve
+        draw_grid(ax)
+        width = curve.upper - curve.lower
+        self.bars_: Any = ax.bar(curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8)
+        self.band_: Any = ax.axhspan(float(curve.low[0]), float(curve.high[0]), color=COLOURS["muted"], alpha=0.3, linewidth=0)
+        ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        ax.set(xlim=(0, 1), xlabel="Predicted probability of a value below the outcome", ylabel="Density (1 if calibrated)")
+
+
+class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
+    """Absolute errors over the predicted std: some rows as points, the real std with its interval, and how far errors reach.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : RealStdCurve
+    points : pair of (m,) arrays, optional
+        Predicted std, and absolute error or known std, of the rows to show.
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : RealStdCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    points : the rows shown, or None.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.real_std_curve : the numbers it draws.
+    RmseRmvDisplay : the same in bins alone, with a band.
+
+    Notes
+    -----
+    On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts claim: half of the errors in the darker
+    one, 90 % (or ``level``) in both; the dotted lines are what was seen. A real std that stays flat means that the predicted one says
+    nothing of a row. In a simulation, where the std of a row is known, ``true_std`` shows it in place of the row's error.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Figures 1, 4 and 5.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import real_std_curve
+    >>> display = RealStdDisplay(real_std_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.n) > 0
+    True
+    """
+
+    diagonal_: Any
+    line_: Any
+
+    def __init__(self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None) -> None:
+        super().__init__(curve, name=name)
+        self.points: np.ndarray | None = points
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, **options: Any
+    ) -> Self:
+        """Compute and draw; options as for :meth:`from_record`."""
+        return cls.from_record(read_forecast(mean, std, y_true, sample_weight=sample_weight), **options)
+
+    @classmethod
+    def from_record(
+        cls, record: ForecastRecord, *, true_std: np.ndarray | None = None, n_points: int = 1000, random_state: int = 0,
+        name: str | None = None, ax: "Axes | None" = None, **options: Any,
+    ) -> Self:  # fmt: skip
+        """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
+        many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
+        curve = real_std_curve.of(record, **options)
+        size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
+        rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
+        return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
+
+    def _draw(self, ax: "Axes") -> None:
+        curve, muted = self.curve, COLOURS["muted"]
+        draw_grid(ax)
+        self.reach_: Any = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
+        self.half_: Any = ax.fill_between(curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0)
+        if self.points is not None:
+            self.points_: Any = ax.scatter(*self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True)
+        ends = [0.0, 1.05 * float(curve.std.max())]
+        (self.diagonal_,) = ax.plot(ends, ends, color=muted, linewidth=1, linestyle=(0, (4, 3)))
+        dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
+        self.seen_: list[Any] = [ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)]
+        self.seen_[0].set_label("Seen")
+        self.band_: Any = ax.fill_between(curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        (self.line_,) = ax.plot(curve.std, curve.real, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, label="Real std")
+        ax.set(xlim=ends, ylim=[0.0, self._top()], xlabel="Predicted std (units of y)", ylabel="Absolute error and std (units of y)")
+        ax.legend(loc="upper left", fontsize="small", frameon=False)
+
+    def _top(self):
+        """The highest of the lines, and a little more; infinite intervals leave the axis to the others."""
+        heights = np.concatenate([self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed])
+        return 1.15 * float(heights[np.isfinite(heights)].max())
+
+
+class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
+    """Root mean squared error against root mean predicted variance, with the band in which calibrated error bars would lie.
+
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+
+    Parameters
+    ----------
+    curve : RmseRmvCurve
+    name : str, optional
+        Shown as the title.
+
+    Attributes
+    ----------
+    curve : RmseRmvCurve
+        The numbers drawn; ``curve.frame()`` gives them as a table.
+    ax_, figure_ : matplotlib axes and figure, once drawn.
+
+    See Also
+    --------
+    metrics.rmse_rmv_curve : the numbers it draws.
+    RealStdDisplay : the rows themselves.
+
+    Notes
+    -----
+    Points above the diagonal are overconfident. A flat line means that the predicted std says nothing of a row, however well the
+    intervals hold over all rows together.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import rmse_rmv_curve
+    >>> display = RmseRmvDisplay(rmse_rmv_curve([0.5, -2.0], [0.0, 0.0], [1.0, 1.0]))
+    >>> len(display.curve.n) > 0
+    True
+    """
+
+    diagonal_: Any
+    line_: Any
+    _numbers = rmse_rmv_curve
+
+    def _draw(self, ax: "Axes") -> None:
+        curve = self.curve
+        draw_grid(ax)
+        self.band_: Any = ax.fill_between(curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0)
+        ends = [0.0, 1.05 * float(max(curve.rmv.max(), curve.rmse.max()))]
+        (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        (self.line_,) = ax.plot(curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
+        ax.set(xlim=ends, ylim=ends, xlabel="Root mean predicted variance (units of y)", ylabel="Root mean squared error (units of y)")
