@@ -17,6 +17,7 @@ __all__ = [
     "Groups",
     "NamedColumns",
     "WeightKind",
+    "cluster_ways",
     "clustered",
     "coded",
     "crossed",
@@ -155,8 +156,23 @@ def crossed(parts: list[Groups]) -> Groups:
     return Groups(array_of(list(zip(*reversed(names), strict=True))), index)
 
 
+def cluster_ways(cluster: Any) -> list[np.ndarray]:
+    """The columns of ``cluster``: one of labels, or two that cross; none where it is None."""
+    ways = [] if cluster is None else [column for _, column in group_columns(cluster, "cluster")]
+    if len(ways) > 2:
+        raise InputError(
+            f"cluster must be one column of labels, or two that cross; got {len(ways)}; leave out those that lie within another."
+        )
+    return ways
+
+
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
     """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn."""
+    if len(cluster_ways(cluster)) > 1:
+        raise InputError(
+            "cluster must be one column of labels here; got two; of two ways that rows hang together "
+            "only the intervals of means and of quotients of sums know (metric.interval)."
+        )
     index = read_groups(cluster, record, "cluster").index
     count = len(np.unique(index))
     if count < 2:

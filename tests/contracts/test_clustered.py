@@ -150,3 +150,54 @@ def test_it_covers_where_that_of_rows_does_not(metric, base, repeats):
     assert held[0] / repeats >= least
     # Where events are rare there is less for rows to share.
     assert held[1] / repeats < (0.87 if base == 0.0 else 0.92)
+
+
+def crossed(seed, n=400):
+    """Outcomes of raters and items that both have effects, in unequal numbers; the risks are true."""
+    rng = np.random.default_rng(seed)
+    sizes = [rng.dirichlet(np.full(count, 1.5)) for count in (20, 25)]
+    ways = np.column_stack([rng.choice(len(size), n, p=size) for size in sizes])
+    z, shared = rng.normal(size=n), [0.7 * rng.normal(size=len(size)) for size in sizes]
+    nodes, mass = np.polynomial.hermite_e.hermegauss(21)
+    p = expit(z[:, None] + 0.7 * np.sqrt(2.0) * nodes) @ (mass / mass.sum())
+    z = z + shared[0][ways[:, 0]] + shared[1][ways[:, 1]]
+    return (rng.random(n) < expit(z)).astype(int), p, ways
+
+
+def test_of_two_ways_the_squared_distances_add_up_less_those_of_the_cells():
+    y, p, ways = crossed(0)
+    cells = ways[:, 0] * 25 + ways[:, 1]
+    given = (ways[:, 0], ways[:, 1], cells, ways)
+    first, second, both, found = (metrics.brier_score.interval(y, p, cluster=one) for one in given)
+    for side in ("low", "high"):
+        a, b, c, d = ((getattr(one, side) - found.value) ** 2 for one in (first, second, both, found))
+        assert d == pytest.approx(max(a + b - c, a, b))
+    frame = {"rater": np.array([f"r{one}" for one in ways[:, 0]]), "item": ways[:, 1]}
+    assert ends(metrics.brier_score.interval(y, p, cluster=frame)) == pytest.approx(ends(found))
+    # The same column twice is one way.
+    twice = metrics.brier_score.interval(y, p, cluster=ways[:, [0, 0]])
+    assert ends(twice) == pytest.approx(ends(first))
+
+
+def test_two_ways_where_they_are_not_known_are_refused():
+    y, p, ways = crossed(0)
+    with pytest.raises(InputError, match="two columns of clusters"):
+        metrics.brier_score.interval(y, p, cluster=ways, method="bootstrap")
+    with pytest.raises(InputError, match="knows of clusters"):
+        metrics.event_auroc.interval(y, p, cluster=ways)
+    with pytest.raises(InputError, match="or two that cross"):
+        metrics.brier_score.interval(y, p, cluster=np.column_stack([ways, ways]))
+    with pytest.raises(InputError, match="here; got two"):
+        metrics.compare(y, {"one": p, "other": p}, cluster=ways)
+
+
+@pytest.mark.parametrize("key", ["calibration_bias", "observed_expected_ratio"])
+def test_two_ways_are_covered_where_one_is_not(key):
+    metric = getattr(metrics, key)
+    truth, repeats, held = key == "observed_expected_ratio", 200, np.zeros(2)
+    for seed in range(repeats):
+        y, p, ways = crossed(seed)
+        found = [metric.interval(y, p, cluster=one) for one in (ways, ways[:, 0])]
+        held += [one.low <= truth <= one.high for one in found]
+    assert held[0] / repeats >= 0.95 - 2.0 * np.sqrt(0.05 * 0.95 / repeats)
+    assert held[1] < held[0]

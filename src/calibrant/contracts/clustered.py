@@ -1,5 +1,6 @@
 """The interval of a metric on a record whose rows hang together in clusters."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out
 from calibrant._kernels.clusters import apart_limits, expanded_level, mean_worth, side_shares
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
-from calibrant.groups import rows_apart
+from calibrant.groups import clustered, rows_apart
+from calibrant.labels import array_of
 
 if TYPE_CHECKING:
     from calibrant.contracts.metric import Metric
 
-__all__ = ["cluster_draws", "clustered_interval"]
+__all__ = ["cluster_draws", "clustered_interval", "two_way_interval"]
 
 #: The part of a row that is added and taken away to see what it moves the number by, and the share of the number that is rounding then.
 STEP = 1e-2
@@ -61,6 +63,44 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
         left_out = leave_out_values(np.ones(len(share)), partial(_value, metric, record), random_state)
         return Interval.holding(value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n)
     return Interval.holding(value, percentile_limits(draws, level_drawn), level, "bootstrap", n)
+
+
+def two_way_interval(
+    metric: "Metric",
+    record: Any,
+    ways: list[Any],
+    weight_kind: Any,
+    level: float,
+    method: str,
+) -> Any:
+    """The interval of rows that hang together in two ways that cross, as raters and items do.
+
+    Of variances V1 + V2 - V12, the last that of the cells of both, and at least the larger of the
+    first two (Cameron, Gelbach and Miller 2011); each has its own degrees of freedom, and at either
+    end the distances from the value stand for the roots. It takes what has an analytic interval.
+    """
+    if method not in ("auto", "analytic"):
+        raise InputError(
+            f'method must be "auto" or "analytic" with two columns of clusters; got {method!r}; whole clusters are drawn of one column.'
+        )
+    cells = array_of(list(zip(*(one.tolist() for one in ways), strict=True)))
+    records = [clustered(record, one, weight_kind) for one in (*ways, cells)]
+    found = [metric.interval_of(one, level=level, method="analytic") for one in records]
+    if record.several:
+        return [_crossed(each) for each in zip(*found, strict=True)]
+    return _crossed(found)
+
+
+def _crossed(found: Sequence[Interval]) -> Interval:
+    value, ends = found[0].value, list[float]()
+    for side in ("low", "high"):
+        first, second, both = (np.square(getattr(one, side) - value) for one in found)
+        # An infinite end has no difference from another.
+        with np.errstate(invalid="ignore"):
+            square = np.fmax(first + second - both, np.maximum(first, second))
+        ends.append(float(np.sqrt(square)))
+    limits = value - ends[0], value + ends[1]
+    return Interval.holding(value, limits, found[0].level, "analytic", found[0].n, found[0].plain)
 
 
 def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state: int) -> np.ndarray:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
 from calibrant.arrays import require_pairs
-from calibrant.contracts.clustered import cluster_draws, clustered_interval
+from calibrant.contracts.clustered import cluster_draws, clustered_interval, two_way_interval
 from calibrant.contracts.interval import Interval, require_level, require_resamples
 from calibrant.contracts.other_labels import other_draws
 from calibrant.contracts.reading import TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind, cluster_ways, clustered
 from calibrant.predictions import Inputs
 
 __all__ = ["Direction", "Interval", "Metric", "WholeMetric"]
@@ -104,10 +104,15 @@ class Metric:
 
         ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap" (percentile) or "bca" (bias-corrected
         and accelerated); the bootstraps are seeded by ``random_state``. ``cluster``, (n,) labels, says which rows hang together: means are
-        then cluster-robust, resamples of whole clusters, and what knows neither is an InputError.
+        then cluster-robust, resamples of whole clusters, and what knows neither is an InputError. Two
+        columns, (n, 2) or a frame, are two ways that cross, as raters and items do, for what has an
+        analytic interval (a mean, O/E, a quotient of sums).
         """
         metric = self.with_options(**options)
-        record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs), cluster, weight_kind)
+        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
+        if len(ways := cluster_ways(cluster)) > 1:
+            return two_way_interval(metric, record, ways, weight_kind, level, method)
+        record = clustered(record, cluster, weight_kind)
         return metric.interval_of(record, level=level, method=method, n_resamples=n_resamples, random_state=random_state)
 
     def state(
