@@ -21,10 +21,10 @@ from scipy.special import softmax
 import calibrant as cb
 from calibrant.errors import CalibrationWarning
 from calibrant.predictions import read
-from calibrant.scalings import pretrained_average
-from calibrant.scalings.pretrained_average import MEMBERS, fitted_members, task_numbers
+from calibrant.scalings import ensembles
+from calibrant.scalings.ensembles import MEMBERS, fitted_members, task_numbers
 
-TABLE = Path(pretrained_average.__file__).with_suffix(".json")
+TABLE = Path(ensembles.__file__).with_name("pretrained_average.json")
 HIDDEN, EPOCHS, BATCH = 16, 400, 50
 TEST_ROWS = 400
 DEFAULT_TASKS = 600

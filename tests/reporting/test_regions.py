@@ -7,7 +7,7 @@ from calibrant.predictions import read
 from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
 from calibrant.reporting.report import report
 from calibrant.reporting.states import Seen
-from calibrant.scalings.identity import Identity
+from calibrant.scalings.constant import Identity
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from benchmarks.experiments import calibration_prior
 import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
-from calibrant.scalings.pretrained_average import MEMBERS, task_numbers
+from calibrant.scalings.ensembles import MEMBERS, task_numbers
 
 HELD_OUT = calibration_prior.TEST_ROWS
 

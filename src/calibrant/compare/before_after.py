@@ -12,7 +12,7 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.out_of_fold import fit_clone, out_of_fold
 from calibrant.folds.splits import make_splits
 from calibrant.regression.identity import ForecastIdentity
-from calibrant.scalings.identity import Identity
+from calibrant.scalings.constant import Identity
 
 __all__ = ["Compared", "compare", "final"]
 

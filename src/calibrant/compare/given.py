@@ -6,7 +6,7 @@ from typing import Any
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
-from calibrant.scalings.identity import Identity
+from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.as_calibrator import as_calibrator
 

@@ -16,7 +16,7 @@ from calibrant.maps.histogram_binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.kernel_density import KernelDensity
 from calibrant.predictions import Inputs, Predictions
-from calibrant.signals.top_probability import TopProbability
+from calibrant.signals.from_probabilities import TopProbability
 
 __all__ = ["ConfidenceCalibrator"]
 

@@ -96,7 +96,7 @@ def signal_accuracy(
 
     Examples
     --------
-    >>> from calibrant.signals.margin import Margin
+    >>> from calibrant.signals.from_probabilities import Margin
     >>> found = signal_accuracy([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.45, 0.55], [0.6, 0.4]], Margin(), n_bins=2)
     >>> found.bins.n.tolist(), found.bins.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])

@@ -73,7 +73,7 @@ def out_of_fold(
     Examples
     --------
     >>> from calibrant.predictions import read
-    >>> from calibrant.scalings.identity import Identity
+    >>> from calibrant.scalings.constant import Identity
     >>> Q, folds = out_of_fold(Identity(), read([[0.9, 0.1], [0.2, 0.8]], [0, 1]), n_splits=2)
     >>> Q.tolist(), sorted(folds.tolist())
     ([[0.9, 0.1], [0.2, 0.8]], [0, 1])

@@ -17,7 +17,7 @@ from calibrant.maps.platt import Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
 from calibrant.predictions import Inputs, Predictions
-from calibrant.scalings.structured_vector import StructuredVectorScaling
+from calibrant.scalings.vector import StructuredVectorScaling
 
 __all__ = ["LikelihoodPool"]
 

@@ -11,14 +11,12 @@ from calibrant.maps.platt import Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
 from calibrant.maps.venn_abers import VennAbers
-from calibrant.scalings.class_rates import ClassRates
-from calibrant.scalings.ensemble_matrix import EnsembleMatrixScaling
-from calibrant.scalings.ensemble_temperature import EnsembleTemperature
-from calibrant.scalings.identity import Identity
-from calibrant.scalings.intra_order_preserving import IntraOrderPreserving
-from calibrant.scalings.structured_matrix import StructuredMatrixScaling
-from calibrant.scalings.structured_vector import StructuredVectorScaling
+from calibrant.scalings.constant import ClassRates, Identity
+from calibrant.scalings.ensembles import EnsembleMatrixScaling, EnsembleTemperature
+from calibrant.scalings.matrix import StructuredMatrixScaling
+from calibrant.scalings.order_preserving import IntraOrderPreserving
 from calibrant.scalings.temperature import TemperatureScaling
+from calibrant.scalings.vector import StructuredVectorScaling
 from calibrant.select.affordable import affordable
 from calibrant.wrap.group_calibrator import GroupCalibrator
 from calibrant.wrap.multicalibration import Multicalibration

@@ -21,11 +21,9 @@ from calibrant.folds.out_of_fold import stratified_folds
 from calibrant.predictions import Inputs
 from calibrant.select.evidence import score_difference
 from calibrant.select.signal_curve import SignalCurve
-from calibrant.signals.entropy import Entropy
 from calibrant.signals.fast_separation import FastSeparation
+from calibrant.signals.from_probabilities import Entropy, Margin, TopProbability
 from calibrant.signals.label_stability import LabelStability
-from calibrant.signals.margin import Margin
-from calibrant.signals.top_probability import TopProbability
 
 __all__ = ["StackedConfidence"]
 

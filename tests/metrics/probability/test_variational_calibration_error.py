@@ -6,7 +6,7 @@ import pytest
 from calibrant import metrics
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import InputError
-from calibrant.scalings.identity import Identity
+from calibrant.scalings.constant import Identity
 
 
 def drawn(n, factor, seed):

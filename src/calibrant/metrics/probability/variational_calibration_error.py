@@ -13,7 +13,7 @@ from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.out_of_fold import out_of_fold
-from calibrant.scalings.structured_vector import StructuredVectorScaling
+from calibrant.scalings.vector import StructuredVectorScaling
 
 __all__ = ["VariationalCalibrationError", "variational_calibration_error"]
 

@@ -25,7 +25,7 @@ from calibrant.reporting.table.scores import table_scores
 from calibrant.reporting.table.seen import seen_of
 from calibrant.reporting.table.sums import PARTS, TableSums
 from calibrant.reporting.task import Asked, Decisions
-from calibrant.scalings.identity import Identity
+from calibrant.scalings.constant import Identity
 from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["TableReport"]

@@ -1,0 +1,203 @@
+"""How certain the row of probabilities is by itself: its largest entry, its lead, its log odds, its entropy."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr
+
+from calibrant._kernels.fixed_order import sum_rows
+from calibrant._kernels.ties import settled
+from calibrant._kernels.top_label import log_rest, other_logits
+from calibrant.contracts.expression import LOWEST
+from calibrant.contracts.signal import Signal
+from calibrant.contracts.tags import SignalTags
+from calibrant.predictions import Inputs
+
+__all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
+
+
+class Entropy(Signal):
+    r"""One minus the entropy of the row in units of its largest possible value: 1 is certain, 0 is uniform.
+
+    .. math:: 1 + \frac{1}{\log K} \sum_k P_k \log P_k
+
+    Parameters
+    ----------
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    See Also
+    --------
+    TopProbability, Margin : look at one or two classes only.
+
+    Notes
+    -----
+    Looks at the whole row, where the top probability and the margin look at one or two entries. Turned round, so that a larger score means
+    more evidence, as in every signal here.
+
+    References
+    ----------
+    Shannon, "A mathematical theory of communication", Bell System Technical Journal 27, 1948.
+
+    Examples
+    --------
+    >>> Entropy().score([[0.5, 0.5], [1.0, 0.0]]).tolist()
+    [0.0, 1.0]
+    """
+
+    tags: ClassVar[SignalTags] = SignalTags(domain="unit")
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(inputs="logit")]
+
+    def _score(self, record):
+        P = record.probabilities
+        return settled(np.clip(1.0 - sum_rows(entr(P)) / np.log(P.shape[1]), 0.0, 1.0))
+
+    def _expression(self, record):
+        P = record.probabilities
+        share = (P * P.clip(np.finfo(np.float64).tiny, 1.0).log()).sum() / np.log(record.n_classes)
+        return (1.0 + share).clip(0.0, 1.0).settled()
+
+
+class TopProbability(Signal):
+    """The probability of the predicted class, ``max_k P_k``: the usual confidence.
+
+    Parameters
+    ----------
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    See Also
+    --------
+    LogOdds : the same on a scale that never crowds at 1.
+    Margin, Entropy : look at the other classes too.
+
+    Notes
+    -----
+    Use it unless you have a reason not to. It says nothing about how far the row is from the training data.
+
+    References
+    ----------
+    Hendrycks and Gimpel, "A baseline for detecting misclassified and out-of-distribution examples", ICLR 2017.
+
+    Examples
+    --------
+    >>> TopProbability().score([[0.7, 0.3], [0.2, 0.8]]).tolist()
+    [0.7, 0.8]
+    """
+
+    tags: ClassVar[SignalTags] = SignalTags(domain="unit")
+
+    def _score(self, record):
+        return record.confidence
+
+    def _expression(self, record):
+        return record.confidence
+
+
+class Margin(Signal):
+    r"""The lead of the predicted class over the second best.
+
+    .. math:: P_{(1)} - P_{(2)} \qquad \text{or} \qquad \log P_{(1)} - \log P_{(2)}
+
+    Parameters
+    ----------
+    scale : {"probability", "logit"}
+        A difference of probabilities, in [0, 1], or of logits, any number from 0 up (give it a map for real scores).
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    See Also
+    --------
+    TopProbability : the first class alone.
+    Entropy : all classes.
+
+    Notes
+    -----
+    It knows what the top probability hides: with many classes, .5 against .49 is not .5 against a hundred crumbs. On the logit scale it
+    still tells apart rows whose top probability rounds to 1.
+
+    References
+    ----------
+    Scheffer, Decomain and Wrobel, "Active hidden Markov models for information extraction", IDA 2001.
+
+    Examples
+    --------
+    >>> Margin().score([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0]]).tolist()
+    [0.25, 0.0]
+    """
+
+    def __init__(
+        self, *, scale: Literal["probability", "logit"] = "probability", inputs: Inputs = "probability", classes: ArrayLike | None = None
+    ) -> None:
+        self.scale: Literal["probability", "logit"] = scale
+        self.inputs: Inputs = inputs
+        self.classes = classes
+
+    @property
+    def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """A difference of probabilities stays in [0, 1]."""
+        return SignalTags(domain="real" if self.scale == "logit" else "unit")
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(scale="logit"), cls(scale="logit", inputs="logit")]
+
+    def _score(self, record):
+        self._option("scale", "probability", "logit")
+        values = record.probabilities if self.scale == "probability" else record.logits
+        first_two = np.partition(values, values.shape[1] - 2, axis=1)[:, -2:].astype(np.float64)
+        return settled(first_two[:, 1] - first_two[:, 0])
+
+    def _expression(self, record):
+        values = record.probabilities if self.scale == "probability" else record.logits
+        first = values.argmax().gather(np.eye(record.n_classes))
+        return (values.max() - first.where(LOWEST, values).max()).settled()
+
+
+class LogOdds(Signal):
+    r"""Log odds of the predicted class, the top probability on a scale that never crowds.
+
+    .. math:: \log \frac{P_k}{1 - P_k} = z_k - \log \sum_{j \ne k} e^{z_j}, \quad k = \arg\max P, \; z = \log P \text{ or the logits}
+
+    Parameters
+    ----------
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    See Also
+    --------
+    TopProbability : the same as a probability.
+
+    Notes
+    -----
+    It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances between scores (:class:`KernelDensity`,
+    equal-width bins) when most top probabilities are close to 1, as those of ensembles and of large networks are: there 0.999 and
+    0.999999 differ by a factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as the smallest
+    positive number, in a fitted calibrator as the smallest probability of the fit (1e-12 at most).
+
+    Examples
+    --------
+    >>> LogOdds().score([[0.75, 0.25, 0.0], [0.2, 0.8, 0.0]]).round(3).tolist()
+    [1.099, 1.386]
+    """
+
+    tags: ClassVar[SignalTags] = SignalTags(domain="real")
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(inputs="logit")]
+
+    def _score(self, record):
+        out = []
+        for block in record.blocks():
+            others = other_logits(np.asarray(block.logits, dtype=np.float64), block.predicted)
+            out.append(-log_rest(others, np.ones(len(others)))[0])
+        return settled(np.concatenate(out))
+
+    def _expression(self, record):
+        z = record.logits
+        return (0.0 - record.is_predicted.where(0.0, (z - z.max()).exp()).sum().log()).settled()
