@@ -127,6 +127,20 @@ def test_where_nothing_varies_clusters_count_as_one_row_of_the_mean_size():
     np.testing.assert_allclose(found, (stats.norm.ppf(0.95) / stats.t.ppf(0.95, 1)) ** 2 / (10 / 4))
 
 
+def test_the_variance_of_two_ways_is_the_sum_less_that_of_the_cells():
+    rng = np.random.default_rng(6)
+    ways, weight = rng.integers(0, 7, (90, 2)), rng.integers(1, 4, 90) * 1.0
+    deviations = weight * (rng.normal(size=90) + rng.normal(size=7)[ways[:, 0]])
+    deviations -= weight * deviations.sum() / weight.sum()
+    cells = 7 * ways[:, 0] + ways[:, 1]
+    first, second, both = (
+        variance_of_sum(deviations, np.unique(one, return_inverse=True)[1], weight) for one in (ways[:, 0], ways[:, 1], cells)
+    )
+    variance, freedom = variance_of_sum(deviations, ways, weight)
+    assert variance == pytest.approx(max(first[0] + second[0] - both[0], first[0], second[0]))
+    assert freedom == min(first[1], second[1])
+
+
 def test_limits_of_rows_apart_are_the_sandwich_with_the_degrees_that_its_squares_tell():
     moves, share = np.array([3.0, -1.0, -1.0, -1.0]), np.full(4, 0.25)
     # Squares 9, 1, 1, 1 over 3/4: the variance is 16, the degrees (9 + 3)^2 / (81 + 3) = 12 / 7.

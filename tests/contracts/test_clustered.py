@@ -188,7 +188,22 @@ def test_two_ways_where_they_are_not_known_are_refused():
     with pytest.raises(InputError, match="or two that cross"):
         metrics.brier_score.interval(y, p, cluster=np.column_stack([ways, ways]))
     with pytest.raises(InputError, match="here; got two"):
-        metrics.compare(y, {"one": p, "other": p}, cluster=ways)
+        metrics.spiegelhalter_test(y, p, cluster=ways)
+    with pytest.raises(InputError, match="means of one loss"):
+        metrics.compare(y, {"one": p, "other": p}, cluster=ways, metrics=[metrics.event_auroc])
+
+
+def test_models_that_are_as_good_are_not_told_apart_where_raters_and_items_cross():
+    told = np.zeros(2)
+    for seed in range(200):
+        y, p, ways = crossed(seed)
+        odds = np.log(p / (1.0 - p))
+        pair = {"high": expit(odds + 0.5), "low": expit(odds - 0.5)}
+        given = {"metrics": [metrics.log_loss]}
+        found = [metrics.compare(y, pair, cluster=one, **given) for one in (ways, ways[:, 0])]
+        told += [one.rows[0].p_value < 0.05 for one in found]
+    assert told[0] <= 17  # 5 % of 200 comparisons, and what chance adds to it
+    assert told[1] > told[0]
 
 
 @pytest.mark.parametrize("key", ["calibration_bias", "observed_expected_ratio"])

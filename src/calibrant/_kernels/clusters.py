@@ -26,7 +26,14 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndar
 
     CR2: with p the share of the weight that a cluster has, its sum counts 1 / (1 - p) times; Satterthwaite's degrees of freedom, by
     which one large cluster among small ones is worth few. (nan, 0) of one cluster, which says nothing of others.
+    Of clusters (n, 2) that cross: V1 + V2 less that of their cells, at least the larger of the two,
+    and the smaller degrees (Cameron, Gelbach and Miller 2011).
     """
+    if cluster.ndim > 1:
+        cells = np.unique(cluster, axis=0, return_inverse=True)[1].ravel()
+        both = variance_of_sum(deviations, cells, weight)[0]
+        one, other = (variance_of_sum(deviations, way, weight) for way in cluster.T)
+        return max(one[0] + other[0] - both, one[0], other[0]), min(one[1], other[1])
     sums = np.bincount(cluster, weights=deviations)
     share = np.bincount(cluster, weights=weight) / weight.sum()
     if not share.max() < 1.0:

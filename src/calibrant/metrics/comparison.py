@@ -17,10 +17,10 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.holm import holm
-from calibrant.metrics.paired import PairedDifference, meaning, paired_difference
+from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
 from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
@@ -143,7 +143,9 @@ def _of(
         for row in _rows(name, metric, records, pairs, drawn, 1.0 - level, CORRECTIONS[correction])
     ]
     weights = next(iter(records.values())).weights
-    return Comparison(rows, float(weights.sum()), NAN if cluster is None else float(len(np.unique(cluster))), level, correction)
+    ways: list[Any] = [] if cluster is None else list(np.atleast_2d(cluster.T))
+    fewest = min((float(len(np.unique(one))) for one in ways), default=NAN)
+    return Comparison(rows, float(weights.sum()), fewest, level, correction)
 
 
 def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha: float, correct: Correction) -> Iterator[PairRow]:
@@ -203,8 +205,9 @@ def compare(
         intervals hold together.
     baseline : str, optional
         The one that the others are compared with, named before looking; by default every pair is compared.
-    cluster : (n,) labels of any kind, optional
-        Which rows hang together (answers to one question, visits of one patient): clusters are then drawn anew, not rows.
+    cluster : (n,) labels of any kind, or two columns of them, optional
+        Which rows hang together (answers to one question, visits of one patient): clusters are then drawn anew, not rows. Two columns
+        are two ways that cross (raters and items), of means over rows alone.
     n_resamples : int, default 1000
         Of the bootstrap of metrics that are no mean over rows; pairs by the dozen need more.
     random_state : int, default 0
@@ -259,7 +262,17 @@ def compare(
     records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
     if metrics is None and all(isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()):
         named = list(OF_EVENTS)
-    first = clustered(next(iter(records.values())), cluster, weight_kind)
+    first = next(iter(records.values()))
+    if len(ways := cluster_ways(cluster)) > 1:
+        if others := [one.key for one in named if not is_mean(one)]:
+            raise InputError(
+                "metrics must be means of one loss a row where cluster has two columns; "
+                f"got {others}; pass metrics=[metrics.log_loss], say."
+            )
+        crossed = np.column_stack([read_clusters(one, first) for one in ways])
+        first = replace(clustered(first, None, weight_kind), cluster=crossed)
+    else:
+        first = clustered(first, cluster, weight_kind)
     records = {name: replace(record, weight=first.weight) for name, record in records.items()}
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
     return _of(records, named, **options, cluster=first.cluster, n_resamples=n_resamples, random_state=random_state)
