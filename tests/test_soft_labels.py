@@ -9,7 +9,7 @@ from calibrant import metrics
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read
-from calibrant.testing.discovery import all_calibrators, all_maps, all_metrics
+from calibrant.testing.runs import all_calibrators, all_maps, all_metrics
 
 ECE, RATIO = metrics.positive_class_calibration_error, metrics.observed_expected_ratio
 DEBIASED = metrics.debiased_calibration_error

@@ -13,9 +13,9 @@ from collections import Counter
 
 from calibrant import testing
 from calibrant.errors import CalibrationWarning
-from calibrant.testing.container_cases import CONTAINER_CASES
-from calibrant.testing.extreme_cases import EXTREME_CASES
-from calibrant.testing.grid import settle
+from calibrant.testing.check import settle
+from calibrant.testing.containers import CONTAINER_CASES
+from calibrant.testing.extremes import EXTREME_CASES
 
 #: Kind of part -> everything exported of it.
 PARTS = {

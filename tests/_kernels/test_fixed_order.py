@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._kernels.fixed_order import multiply_rows, sum_in_sequence, sum_rows
-from calibrant.testing.arrangements import LAYOUTS, splits
+from calibrant.testing.check import LAYOUTS, splits
 
 
 @pytest.mark.parametrize("width", [0, 1, 3, 8, 20, 32, 33, 100])

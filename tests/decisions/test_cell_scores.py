@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.cell_scores import CellScores
+from calibrant.decisions.cells import CellScores
 
 
 def one(scores, mass=None, shares=False):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.decisions.confidence_of import confidence_of
+from calibrant.decisions.certainty import confidence_of
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

@@ -1,4 +1,4 @@
-from calibrant.decisions.refusals import too_few, uncertified
+from calibrant.decisions.certainty import too_few, uncertified
 
 
 def test_they_say_how_many_rows_it_takes():

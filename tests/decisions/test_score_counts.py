@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant._kernels.fine_scores import upper_edges
-from calibrant.decisions.score_counts import ScoreCounts
+from calibrant.decisions.cells import ScoreCounts
 from calibrant.errors import InputError
 
 SETTINGS = {"n_bins": 65_536, "shares": False}

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.decisions.cell_scores import CellScores
-from calibrant.decisions.set_promise import set_promise, short_cells
+from calibrant.decisions.cells import CellScores, set_promise, short_cells
 from calibrant.errors import SparseDataWarning
 
 

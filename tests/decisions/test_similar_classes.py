@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.similar_classes import _quantiles, similar_classes
+from calibrant.decisions.cells import _quantiles, similar_classes
 
 
 def test_like_classes_are_together_and_rare_ones_apart():

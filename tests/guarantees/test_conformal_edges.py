@@ -14,8 +14,8 @@ from calibrant._kernels.conditional_limit import conditional_limits
 from calibrant._kernels.cross_conformal import plus_promise, row_statistics
 from calibrant._kernels.order_statistic import conformal_rank, cumulated, order_statistic, rows_needed, shares
 from calibrant._kernels.risk_control import least_parameter
-from calibrant.decisions.cell_scores import CellScores
-from calibrant.decisions.set_scores.raps import Raps
+from calibrant.decisions.cells import CellScores
+from calibrant.decisions.set_scores import Raps
 from calibrant.errors import InputError
 
 ONE = np.ones(1)

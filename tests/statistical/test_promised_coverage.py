@@ -3,8 +3,8 @@
 import pytest
 
 from calibrant.testing import all_regression_calibrators
-from calibrant.testing.guarantee_checks import check_guarantee
-from calibrant.testing.promise_checks import LEVELS, realised_coverage
+from calibrant.testing.check import check_guarantee
+from calibrant.testing.forecast_checks import LEVELS, realised_coverage
 
 METHODS = all_regression_calibrators()
 PROMISING = [one for one in METHODS if realised_coverage(one, 0.8, 1, 40)[0] is not None]

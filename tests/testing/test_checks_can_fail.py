@@ -26,7 +26,6 @@ from calibrant.testing import (
     metric_checks,
     parameters,
     signal_checks,
-    state_checks,
 )
 
 
@@ -569,7 +568,7 @@ def test_the_check_catches_a_metric_broken_in_that_way(name, metric):
 
 
 def test_the_state_laws_catch_a_state_that_depends_on_the_chunk():
-    assert "state_chunks" in failing(state_checks(DependsOnTheChunk()))
+    assert "state_chunks" in failing(metric_checks(DependsOnTheChunk()))
 
 
 def with_exceptions(**exceptions):

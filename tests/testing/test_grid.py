@@ -7,8 +7,8 @@ import pytest
 from tools import contract_grid
 
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.testing.check import Case, require_good, settle
 from calibrant.testing.containers import CONTAINERS, contents, present
-from calibrant.testing.grid import Case, require_good, settle
 
 REFUSAL = "P must be finite; row 1 is nan; drop it."
 

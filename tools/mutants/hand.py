@@ -66,7 +66,7 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("level - OFF_BOUND) if u", "level - 0.5) if u", (CONFORMAL, "conditional_limits")),
         ("return np.inf if h > 0.0 else -np.inf", "return -np.inf if h > 0.0 else np.inf", (CONFORMAL, "conditional_limits")),
     ),
-    "decisions/cell_scores.py": (
+    "decisions/cells.py": (
         ("(upto - below + 1.0) if u is None", "(upto - below) if u is None", (CONFORMAL, "scores_of_cells")),
         ("/ (mass[-1] + 1.0)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
         ('searchsorted(own, score, side="left")', 'searchsorted(own, score, side="right")', (CONFORMAL, "scores_of_cells")),

@@ -15,10 +15,10 @@ _BY_KEY: dict[str, type] = {}
 FACES = ("calibrant", "calibrant.neighbors")
 #: Classes that are saved and that no stub offers.
 INSIDE = {
-    "CellScores": "calibrant.decisions.cell_scores", "ConditionalScores": "calibrant.decisions.conditional_scores",
+    "CellScores": "calibrant.decisions.cells", "ConditionalScores": "calibrant.decisions.conditional_sets",
     "FrameCheckpoint": "calibrant.frames.checkpoint",
-    "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.score_counts",
-    "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rule",
+    "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.cells",
+    "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rows",
 }  # fmt: skip
 
 

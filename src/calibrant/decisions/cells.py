@@ -1,17 +1,32 @@
-"""Which calibration rows a promise is bought with: all of them, those of a class, of similar classes, or of a group."""
+"""Cells of conformal sets: groups and classes, their scores, their counts and what they promise."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
+from calibrant._kernels.fine_scores import upper_edges
+from calibrant._kernels.order_statistic import order_statistic, rows_needed
+from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, plain_array
+from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.groups import read_groups
 from calibrant.levels import positions
 from calibrant.predictions import Predictions
 
-__all__ = ["By", "Cells", "require_by", "rows_of_cells", "rows_of_groups"]
+__all__ = [
+    "By",
+    "CellScores",
+    "Cells",
+    "ScoreCounts",
+    "require_by",
+    "rows_of_cells",
+    "rows_of_groups",
+    "set_promise",
+    "short_cells",
+    "similar_classes",
+]
 
 By = Literal["class", "similar_classes", "groups", "overlapping"]
 
@@ -92,3 +107,205 @@ def _membership(groups: Any, record: Predictions) -> tuple[list[Any], np.ndarray
             'for one label a row set by="groups".'
         )
     return (list(range(member.shape[1])) if names is None else list(names)), member.astype(bool)
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores(Saved):
+    """Distinct scores of each cell, ascending, with their cumulated masses.
+
+    Attributes
+    ----------
+    scores, mass : (m,) one cell after the other.
+    start : (C + 1,) where each cell begins, and the end of the last.
+    shares : bool
+        Whether masses are parts of clusters, each of which counts as one, and not whole rows.
+    """
+
+    scores: np.ndarray
+    mass: np.ndarray
+    start: np.ndarray
+    shares: bool
+
+    @classmethod
+    def of(cls, score: np.ndarray, mass: np.ndarray, cell: np.ndarray, n_cells: int, *, shares: bool = False) -> "CellScores":
+        """From scores in any order, the mass and the cell of each, (m,) each."""
+        order = np.argsort(score, kind="stable")
+        if n_cells > 1:
+            order = order[np.argsort(cell[order], kind="stable")]
+        score, cell = score[order], cell[order]
+        first = np.flatnonzero(np.append(True, (np.diff(score) != 0.0) | (np.diff(cell) != 0))) if len(score) else np.zeros(0, np.intp)
+        total = np.cumsum(mass[order])
+        start = np.searchsorted(cell[first], np.arange(n_cells + 1))
+        until = np.append(first[1:], len(score)) - 1
+        before = np.append(0.0, total)[np.append(first, len(score))[start[:-1]]]
+        return cls(score[first], total[until] - np.repeat(before, np.diff(start)), start, shares)
+
+    def part(self, cell: int) -> tuple[np.ndarray, np.ndarray]:
+        """(distinct scores, cumulated masses) of one cell."""
+        own = slice(int(self.start[cell]), int(self.start[cell + 1]))
+        return self.scores[own], self.mass[own]
+
+    @property
+    def n(self) -> np.ndarray:
+        """(C,) rows, or clusters, of each cell."""
+        return np.append(0.0, self.mass)[self.start[1:]] * (np.diff(self.start) > 0)
+
+    def limits(self, level: float) -> np.ndarray:
+        """(C,) the largest score that a class in the set may have; infinite where a cell has too few rows for the level."""
+        found = [order_statistic(*self.part(cell), level, shares=self.shares) for cell in range(len(self.start) - 1)]
+        return np.array(found, dtype=np.float64)
+
+    def p_values(self, score: np.ndarray, cell: int, u: np.ndarray | None = None) -> np.ndarray:
+        """Share of the cell's scores, and of one more, that are at least these; with ``u`` a drawn part of those that are equal."""
+        own, mass = self.part(cell)
+        mass = np.append(0.0, mass)
+        below, upto = mass[np.searchsorted(own, score, side="left")], mass[np.searchsorted(own, score, side="right")]
+        equal = (upto - below + 1.0) if u is None else u * (upto - below + 1.0)
+        return (mass[-1] - upto + equal) / (mass[-1] + 1.0)
+
+
+#: A class is described by these quantiles of the scores of its rows.
+QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
+#: Share of the rows that the published rule spends on finding the clusters is K / (75 + K); half as many clusters as the rarest class has
+#: rows among them.
+SPENT = 75.0
+
+
+def similar_classes(score: np.ndarray, labels: np.ndarray, weight: np.ndarray, n_classes: int, level: float, seed: int = 0) -> np.ndarray:
+    """(K,) number 1.. of the cluster of each class; 0 for classes with too few rows to be placed, which take the limit of all rows.
+
+    References
+    ----------
+    Ding, Angelopoulos, Bates, Jordan and Tibshirani, "Class-conditional conformal prediction with many classes", NeurIPS 2023.
+    """
+    # Here, because it brings much that nobody else needs.
+    from sklearn.cluster import KMeans  # pyright: ignore
+
+    count = np.bincount(labels, weights=weight, minlength=n_classes)
+    placed = np.flatnonzero(count >= rows_needed(level))
+    out = np.zeros(n_classes, dtype=np.intp)
+    if not len(placed):
+        return out
+    order = np.argsort(score, kind="stable")
+    parts = [order[labels[order] == k] for k in placed]
+    described = np.array([_quantiles(score[rows], weight[rows]) for rows in parts])
+    # In an order of their own: that of the classes changes nothing.
+    own = np.lexsort(described.T[::-1])
+    placed, described = placed[own], described[own]
+    wanted = int(n_classes / (SPENT + n_classes) * count[placed].min() / 2.0)
+    n_clusters = max(1, min(wanted, len(np.unique(described, axis=0))))
+    means = cast(Any, KMeans)(n_clusters, random_state=seed, n_init=10)
+    out[placed] = means.fit(described, sample_weight=np.sqrt(count[placed])).labels_ + 1
+    return out
+
+
+def _quantiles(score: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    total = np.cumsum(weight)
+    return score[np.searchsorted(total, np.array(QUANTILES) * total[-1] * (1.0 - 1e-12))]
+
+
+class ScoreCounts(Saved):
+    """How much mass of calibration scores fell in each bin of each cell; only bins that are not empty are kept.
+
+    Attributes
+    ----------
+    settings : dict of what the scores are of; only counts with the same settings add up.
+    cells : list of the cells' names.
+    span : (low, high) of the score.
+    n : float, rows, or clusters, that were counted.
+    keys, counts : (m,) cell times bins plus bin, ascending; and the masses.
+    """
+
+    def __init__(self, settings: dict[str, Any], cells: list[Any], span: tuple[float, float], n: float) -> None:
+        self.settings: dict[str, Any] = settings
+        self.cells: list[Any] = cells
+        self.span: tuple[float, float] = span
+        self.n: float = n
+        self.keys: np.ndarray = np.zeros(0, dtype=np.int64)
+        self.counts: np.ndarray = np.zeros(0)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """(B,) upper edges of the bins, on the scale of the score."""
+        low, high = self.span
+        edges = low + upper_edges(int(self.settings["n_bins"])) * (high - low)
+        # What rounding puts above the highest score is still in the last bin.
+        return np.append(edges[:-1], high + 1e-9 * (high - low))
+
+    def add(self, score: np.ndarray, mass: np.ndarray, cell: np.ndarray) -> None:
+        """Count scores, (m,), with their masses and the numbers of their cells."""
+        edges = self.edges
+        keys = cell.astype(np.int64) * len(edges) + np.searchsorted(edges, score, side="left")
+        self.add_keys(keys, mass)
+
+    def add_keys(self, keys: np.ndarray, counts: np.ndarray) -> None:
+        """Add masses of bins, (m,), by cell times bins plus bin."""
+        self.keys, place = np.unique(np.concatenate([self.keys, keys]), return_inverse=True)
+        self.counts = np.bincount(place, weights=np.concatenate([self.counts, counts]))
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        if (self.settings, self.span) != (other.settings, other.span):
+            odd = sorted(k for k in self.settings.keys() | other.settings.keys() if self.settings.get(k) != other.settings.get(k))
+            raise InputError(f"only counts made with the same settings add up; these differ in {', '.join(odd) or 'the span'}.")
+        new = [name for name in other.cells if name not in self.cells]
+        out = ScoreCounts(self.settings, [*self.cells, *new], self.span, self.n + other.n)
+        for part in (self, other):
+            cell, bins = np.divmod(part.keys, len(self.edges))
+            place = np.array([out.cells.index(name) for name in part.cells], dtype=np.int64)
+            out.add_keys(place[cell] * len(self.edges) + bins, part.counts)
+        return out
+
+    def __radd__(self, other: Any) -> Any:
+        return self if other == 0 else NotImplemented
+
+    def cell_scores(self, settings: dict[str, Any]) -> CellScores:
+        """The scores, each rounded up to the upper edge of its bin: what is promised of the exact ones holds of these.
+
+        ``settings`` are what they must have been made with.
+        """
+        odd = {name: self.settings.get(name) for name, value in settings.items() if self.settings.get(name) != value}
+        if odd:
+            raise InputError(f"state must be made with the options of these sets; it was made with {odd}; make it by their own state().")
+        cell, bins = np.divmod(self.keys, len(self.edges))
+        return CellScores.of(self.edges[bins], self.counts, cell.astype(np.intp), len(self.cells), shares=bool(self.settings["shares"]))
+
+
+OVER: dict[By | None, str] = {
+    None: "new rows", "class": "new rows of each class",
+    # The others take the limit of all rows, which is not their own.
+    "similar_classes": "new rows of each group of similar classes, not of classes too rare to be in one",
+    "groups": "new rows of each group", "overlapping": "new rows of each group, and of all",
+}  # fmt: skip
+METHOD: dict[By | None, str] = {
+    None: "split conformal", "class": "class-conditional split conformal", "similar_classes": "clustered split conformal",
+    "groups": "Mondrian split conformal", "overlapping": "largest of Mondrian split conformal limits",
+}  # fmt: skip
+
+
+def set_promise(held: CellScores, level: float, by: By | None, n: float, *, exact: bool, given: bool) -> Guarantee:
+    """The promise of sets at the level; ``exact`` where nothing was added to them, ``given`` where a fitted calibrator was."""
+    # With no two scores equal the coverage is that of a rank.
+    told_apart = exact and by is None and not held.shares and len(held.scores) == n
+    most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
+    # Each cell's promise rests on its own rows: the least of them says how far chance moves it.
+    n = n if by is None else float(held.n.min())
+    unit = "clusters" if held.shares else "rows"
+    others = ", on none of which the calibrator was fitted" if given else ", on none of which anything else was fitted"
+    return Guarantee(
+        "marginal", "coverage", OVER[by], f"new {unit} are exchangeable with these {unit}{others}", n, level, most, unit,
+        method=("hierarchical " if held.shares else "") + METHOD[by],
+    )  # fmt: skip
+
+
+def short_cells(names: list[Any], held: CellScores, level: float, by: By | None) -> list[Any]:
+    """The cells with too few rows for the level, whose limit is infinite; a warning says so."""
+    short = [(name, n) for name, n, limit in zip(names, held.n.tolist(), held.limits(level).tolist(), strict=True) if np.isinf(limit)]
+    if short:
+        what = {None: "the calibration rows are", "class": "some classes have"}.get(by, "some groups have")
+        which = "" if by is None else ": " + ", ".join(f"{name!r} ({n:g} rows)" for name, n in short[:6]) + ", ..." * (len(short) > 6)
+        what += " too few" + (f", {short[0][1]:g}" if by is None else " rows")
+        effect = "those classes are in every set" if by == "class" else "their sets hold every class"
+        warn(f"{what} for a level of {level:g}{which}; {effect}; a limit needs {rows_needed(level)} rows at least.", SparseDataWarning)
+    return [name for name, _ in short]

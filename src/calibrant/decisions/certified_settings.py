@@ -12,7 +12,7 @@ from calibrant._kernels.fixed_sequence import fixed_sequence
 from calibrant._support.options import require_count
 from calibrant.arrays import to_array, weights
 from calibrant.contracts.guarantee import Guarantee
-from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.decisions.certainty import repetitions, require_share
 from calibrant.errors import InputError
 
 __all__ = ["CertifiedSettings", "certified_settings"]

@@ -14,8 +14,7 @@ from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.signal import Signal
-from calibrant.decisions.confidence_of import confidence_of
-from calibrant.decisions.repetitions import repetitions, require_share
+from calibrant.decisions.certainty import confidence_of, repetitions, require_share
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read

@@ -13,12 +13,9 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
-from calibrant.decisions.cells import By, rows_of_cells
-from calibrant.decisions.score_counts import ScoreCounts
-from calibrant.decisions.set_promise import set_promise, short_cells
-from calibrant.decisions.set_rows import SetRows, counted, fitted, inputs_for, n_units, require_options
-from calibrant.decisions.set_rule import SetRule
-from calibrant.decisions.set_scores.score import ScoreName
+from calibrant.decisions.cells import By, ScoreCounts, rows_of_cells, set_promise, short_cells
+from calibrant.decisions.set_rows import SetRows, SetRule, counted, fitted, inputs_for, n_units, require_options
+from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import clustered

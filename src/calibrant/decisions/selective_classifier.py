@@ -1,6 +1,7 @@
 """Answer or abstain: the threshold above which answers are wrong at most so often, certified."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,19 +16,151 @@ from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import Calibrator, require_fitted
+from calibrant.contracts.columns import plain
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.signal import Signal
-from calibrant.decisions.certificate import Certificate
-from calibrant.decisions.confidence_of import confidence_of
-from calibrant.decisions.error_counts import ErrorCounts
-from calibrant.decisions.refusals import too_few, uncertified
-from calibrant.decisions.repetitions import counted_rows, repetitions, require_share
+from calibrant.decisions.certainty import confidence_of, counted_rows, repetitions, require_share, too_few, uncertified
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
 from calibrant.select.look_alike import caution_look_alike
 
-__all__ = ["SelectiveClassifier"]
+__all__ = ["Certificate", "ErrorCounts", "SelectiveClassifier"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The evidence behind a certified threshold.
+
+    Attributes
+    ----------
+    n : float
+        Rows (or clusters) that the threshold was certified on.
+    accepted : float
+        Those of them that it accepts; a row that lies on the threshold is not among them.
+    errors : float
+        How many of the accepted are wrong, or their summed loss.
+    risk : float
+        What the share of errors among accepted rows does not exceed, with probability ``confidence`` over calibration sets.
+    bound : float
+        Upper limit of that share at this threshold alone, as if it had been named beforehand. It is at most ``risk``, and no promise.
+    confidence : float
+    method : str
+    unit : {"rows", "clusters"}
+    quantity : str
+        What is counted as an error.
+
+    See Also
+    --------
+    SelectiveClassifier, NeymanPearsonClassifier : make one.
+    contracts.Guarantee : the promise, with what it assumes.
+
+    Examples
+    --------
+    >>> said = Certificate(1000, 547, 41, 0.1, 0.0945, 0.9, "exact binomial, fixed sequence")
+    >>> str(said).split(";")[0]
+    'Accepts 547 of 1,000 rows (54.7 %), 41 of them wrong'
+    """
+
+    n: float
+    accepted: float
+    errors: float
+    risk: float
+    bound: float
+    confidence: float
+    method: str
+    unit: Literal["rows", "clusters"] = "rows"
+    quantity: str = "wrong"
+
+    @property
+    def share(self) -> float:
+        """Of the rows, those accepted."""
+        return self.accepted / self.n
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the share, ready for JSON."""
+        return plain({**vars(self), "share": self.share})
+
+    def __str__(self) -> str:
+        lost = self.quantity == "wrong"
+        held = f"{self.errors:,.0f} of them wrong" if lost else f"with a summed {self.quantity} of {self.errors:,.4g}"
+        promise = (
+            f"at most {100.0 * self.risk:g} % of accepted new {self.unit} are wrong" if lost
+            else f"the mean {self.quantity} of accepted new {self.unit} is at most {self.risk:g}"
+        )  # fmt: skip
+        return (
+            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({100.0 * self.share:.1f} %), {held}; {promise}, "
+            f"with confidence {100.0 * self.confidence:g} % ({self.method})."
+        )
+
+
+#: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law holds a share of 1e-4 of the rows.
+N_CELLS, REACH = 2**18, 18.0
+EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
+
+
+class ErrorCounts(Saved):
+    """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where the rows do not fit in memory.
+
+    Parameters
+    ----------
+    counts : (262144, 2) array, optional
+        Rows and errors of each cell; default none.
+
+    See Also
+    --------
+    SelectiveClassifier : ``fit_counts`` takes it.
+
+    Notes
+    -----
+    Add up those of the parts with ``+`` or ``sum``; a million rows or a billion take four megabytes. The threshold is the lower end of a
+    cell, so the certificate is as exact as from the rows; only it accepts up to a cell of rows less.
+
+    Examples
+    --------
+    >>> a = ErrorCounts().add([0.9, 0.6], [0, 1])
+    >>> b = ErrorCounts().add([0.8], [0])
+    >>> (a + b).n
+    3.0
+    """
+
+    def __init__(self, counts: np.ndarray | None = None) -> None:
+        self.counts: np.ndarray = np.zeros((N_CELLS, 2)) if counts is None else counts
+
+    def add(self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Count scores (n,) in [0, 1] and losses (n,) of 0 and 1 in, and return itself."""
+        values = arrays.scores(score, domain="unit")
+        wrong = arrays.binary_outcomes(loss, len(values))
+        weight, kept = arrays.weights(sample_weight, len(values))
+        if kept is not None:
+            values, wrong = values[kept], wrong[kept]
+        cell = np.searchsorted(EDGES, values, side="right")
+        times = None if weight is None else repetitions(weight)
+        rows = np.bincount(cell, times, N_CELLS)
+        self.counts = self.counts + np.column_stack([rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)])
+        return self
+
+    @property
+    def n(self) -> float:
+        """How many rows were counted."""
+        return float(self.counts[:, 0].sum())
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(score, loss, repetitions) that stand for the rows: the highest number below all of the next cell, for both outcomes."""
+        if self.n == 0.0:
+            raise InputError("the counts hold no rows; add some first.")
+        ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
+        wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
+        score, loss, times = np.tile(ends, 2), np.repeat([1.0, 0.0], N_CELLS), np.concatenate([wrong, right])
+        held = times > 0.0
+        return score[held], loss[held], times[held]
+
+    def __add__(self, other: Any) -> "ErrorCounts":
+        return ErrorCounts(self.counts + other.counts) if isinstance(other, ErrorCounts) else NotImplemented
+
+    def __radd__(self, other: Any) -> "ErrorCounts":
+        return self if other == 0 else NotImplemented
+
 
 #: What each method and test is called, and what all of them take for granted.
 METHODS: dict[str, str] = {

@@ -1,11 +1,9 @@
 """Tables of any size: sums over Arrow batches that add up, on engines that exist."""
 
-from calibrant.frames.apply import apply as apply
-from calibrant.frames.evaluate import evaluate as evaluate
-from calibrant.frames.evaluation import Evaluation as Evaluation
-from calibrant.frames.sample import RowSample as RowSample
-from calibrant.frames.sample import sample as sample
-from calibrant.frames.sketch import ScoreSketch as ScoreSketch
-from calibrant.frames.sketch import sketch as sketch
+from calibrant.frames.apply import apply
+from calibrant.frames.evaluate import evaluate
+from calibrant.frames.evaluation import Evaluation
+from calibrant.frames.sample import RowSample, sample
+from calibrant.frames.sketch import ScoreSketch, sketch
 
 __all__ = ["Evaluation", "RowSample", "ScoreSketch", "apply", "evaluate", "sample", "sketch"]

@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
+from calibrant.decisions.certainty import whole_rows
 from calibrant.decisions.conformal_sets import ConformalSets
-from calibrant.decisions.repetitions import whole_rows
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions

@@ -1,6 +1,7 @@
 """One check of one object, and the comparisons that checks share."""
 
 import hashlib
+import math
 import pickle
 import tempfile
 import warnings
@@ -15,9 +16,30 @@ from sklearn.exceptions import NotFittedError
 
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import load
+from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import CalibrationWarning, InputError
 
-__all__ = ["Check", "bind", "digest", "parameters", "refuses_unfitted", "run_all", "same_bits", "saved_copies", "seeded", "show_near"]
+__all__ = [
+    "LAYOUTS",
+    "Case",
+    "Check",
+    "Outcome",
+    "bind",
+    "check_guarantee",
+    "digest",
+    "laid_out",
+    "parameters",
+    "refuses_unfitted",
+    "require_good",
+    "run_all",
+    "same_bits",
+    "same_rows",
+    "saved_copies",
+    "seeded",
+    "settle",
+    "show_near",
+    "splits",
+]
 
 #: How near two results must be that differ only in the order of summation or by an optimiser's stopping rule.
 TOLERANCE = 1e-6
@@ -145,3 +167,193 @@ def saved_copies(fitted: Any) -> Iterator[tuple[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         yield "save and load", load(fitted.save(Path(folder) / "object.calibrant"))
     yield "pickle", pickle.loads(pickle.dumps(fitted))
+
+
+#: Rows that are asked for alone, and of the short slices.
+ALONE, SHORT = 8, 7
+
+
+def splits(n: int) -> list[list[slice]]:
+    """Return parts of n rows: single rows, halves that leave the last row to itself, and short slices."""
+    single = [slice(i, i + 1) for i in np.unique(np.linspace(0, n - 1, ALONE).astype(int)).tolist()]
+    short = [slice(i, min(i + SHORT, n)) for i in range(0, min(n, 3 * SHORT), SHORT)]
+    halves = [slice(0, n // 2), slice(n // 2, n - 1), slice(n - 1, n)]
+    return [single, [part for part in halves if part.stop > part.start], short]
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    """Every other row and column of a larger array."""
+    wide = np.zeros(tuple(2 * size for size in values.shape), values.dtype)
+    every_other = tuple(slice(None, None, 2) for _ in values.shape)
+    wide[every_other] = values
+    return wide[every_other]
+
+
+def _reversed(values: np.ndarray) -> np.ndarray:
+    """Rows and columns with negative steps."""
+    back = tuple(slice(None, None, -1) for _ in values.shape)
+    return values[back].copy()[back]
+
+
+#: Name -> function that gives the same numbers in another memory order.
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "C order": np.ascontiguousarray,
+    "Fortran order": np.asfortranarray,
+    "strides of a larger array": _spread,
+    "negative strides": _reversed,
+}
+
+
+def laid_out(held: dict[str, Any], layout: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
+    """Return what is held, with every array of numbers to answer on in another memory order."""
+    return {name: layout(value) if name.endswith("_test") and _is_numbers(value) else value for name, value in held.items()}
+
+
+def _is_numbers(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def same_rows(a: np.ndarray, b: np.ndarray, what: str, tolerance: float = 0.0) -> None:
+    """Raise AssertionError unless two answers have the same bits, or agree within a declared tolerance and decide alike."""
+    if not tolerance:
+        same_bits(a, b, what)
+        return
+    show_near(a, b, what, tolerance)
+    if a.ndim == 2:
+        assert (a.argmax(axis=1) == b.argmax(axis=1)).all(), f"{what}: another class has the largest probability"
+
+
+#: An error that is longer than this is a dump, no sentence.
+LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input given to one part.
+
+    Attributes
+    ----------
+    family : str
+        Such as "logits" or "masked".
+    name : str
+    argument : str
+        What an error must name; "" for any.
+    call : callable of nothing
+        Gives the part the input and returns its answer.
+    right : callable of the answer
+        AssertionError where it is not the right one.
+    answered : bool
+        Whether an answer is allowed: not where data are missing or contradict each other.
+    refused : bool
+        Whether a clear error is allowed: not where the input says all that is needed.
+    """
+
+    family: str
+    name: str
+    argument: str
+    call: Callable[[], Any]
+    right: Callable[[Any], None]
+    answered: bool = True
+    refused: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a case: "right", "clear error", "wrong" (a wrong answer, or one where there is none) or "obscure" (any other error)."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether it is one of the two that are allowed."""
+        return self.kind in ("right", "clear error")
+
+
+def settle(case: Case) -> Outcome:
+    """Run a case. Warnings of calibrant are no failure; any other is, for it has leaked from inside."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", CalibrationWarning)
+            answer = case.call()
+    except InputError as error:
+        return _refused(case, str(error))
+    except Exception as error:
+        return Outcome("obscure", f"{type(error).__name__}: {error}")
+    if not case.answered:
+        return Outcome("wrong", "answered, where data are missing or contradict each other")
+    try:
+        case.right(answer)
+    except AssertionError as error:
+        return Outcome("wrong", str(error))
+    return Outcome("right")
+
+
+def _refused(case, text):
+    """A clear error is one sentence that names the argument and, after a semicolon, what was seen or what to do."""
+    if "\n" in text or len(text) > LONGEST or case.argument not in text or ";" not in text:
+        return Outcome("obscure", f"not one clear sentence on {case.argument or 'the input'}: {text}")
+    return Outcome("clear error", text) if case.refused else Outcome("wrong", f"refused: {text}")
+
+
+def require_good(cases: Iterable[Case]) -> None:
+    """AssertionError that names every case which ended otherwise than in a right answer or a clear error."""
+    outcomes = [(case, settle(case)) for case in cases]
+    if not outcomes:
+        raise AssertionError("no case was tried")
+    bad = [f"{case.name}: {outcome.kind}, {outcome.detail}" for case, outcome in outcomes if not outcome.good]
+    if bad:
+        raise AssertionError(f"{len(bad)} of {len(outcomes)} cases: {'; '.join(bad)}")
+
+
+#: Simulation errors that a kept promise may be off by.
+MARGIN = 3.0
+
+
+def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
+    """Fail where the numbers of independent runs break what was promised by more than three simulation errors.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+    realised : (runs,) the promised quantity in each run, on its population or on many new rows.
+        Each run draws a calibration set of its own.
+
+    Raises
+    ------
+    AssertionError
+        Where the mean of the runs (of a "pac" promise: the share of runs beyond the bound) is outside the promise.
+
+    See Also
+    --------
+    contracts.Guarantee : the promise.
+
+    Examples
+    --------
+    >>> from calibrant.contracts import Guarantee
+    >>> said = Guarantee("marginal", "coverage", "new rows", "rows are exchangeable", n=99, least=0.9)
+    >>> check_guarantee(said, [0.89, 0.92, 0.9, 0.91])
+    """
+    values = np.asarray(realised, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+        raise AssertionError(f"realised must be finite numbers, one a run, of at least 2 runs; got {realised!r}.")
+    if guarantee.guarantee == "pac":
+        _few_broken(guarantee, values)
+        return
+    slack = MARGIN * float(values.std(ddof=1)) / math.sqrt(len(values))
+    low, high = guarantee.least, guarantee.most
+    mean = float(values.mean())
+    if (low is not None and mean < low - slack) or (high is not None and mean > high + slack):
+        raise AssertionError(f"promised: {guarantee}; {len(values)} runs have a mean of {mean:.4f} (margin {slack:.4f}).")
+
+
+def _few_broken(guarantee, values):
+    low = -np.inf if guarantee.least is None else guarantee.least
+    high = np.inf if guarantee.most is None else guarantee.most
+    # A quantity on its bound, but for rounding, is no break.
+    broken = float(np.mean((values < low - 1e-12) | (values > high + 1e-12)))
+    allowed = 1.0 - guarantee.confidence
+    limit = allowed + MARGIN * math.sqrt(allowed * (1.0 - allowed) / len(values))
+    if broken > limit:
+        raise AssertionError(f"promised: {guarantee}; broken in {broken:.4f} of {len(values)} runs, more than {limit:.4f}.")

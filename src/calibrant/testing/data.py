@@ -1,7 +1,4 @@
-"""Small made problems that the checks run on: an overconfident model of classes, scores for maps, forecasts whose spread is too small.
-
-Each has ``take(rows)``, the same problem with some of its rows to fit, ``only(rows)``, with some of its rows to predict, and ``len``.
-"""
+"""Made problems, exact ones, and how a metric of each kind is given one."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +11,25 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
 
-__all__ = ["ForecastProblem", "Problem", "ScoreProblem", "forecast_problems", "joint_rows", "problem", "problems", "score_problem"]
+__all__ = [
+    "COARSE",
+    "ForecastProblem",
+    "Problem",
+    "ScoreProblem",
+    "exact_forecasts",
+    "exact_problem",
+    "exact_scores",
+    "forecast_problems",
+    "joint_rows",
+    "kind_of",
+    "near",
+    "ordinary",
+    "problem",
+    "problems",
+    "score_problem",
+    "valid",
+    "value",
+]
 
 #: Rows to fit, by the number of classes.
 ROWS = {2: 120, 3: 120, 10: 200, 20: 200}
@@ -210,3 +225,87 @@ def joint_rows(n: int, d: int, random_state: int = 0) -> tuple[np.ndarray, np.nd
     mean, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) / np.sqrt(d) + 0.5 * np.eye(d)
     cov = root @ root.transpose(0, 2, 1) + 0.05 * np.eye(d)
     return mean, cov, mean + np.einsum("nij,nj->ni", np.linalg.cholesky(cov), rng.normal(size=(n, d)))
+
+
+EXACT_ROWS, TEST_ROWS = 40, 12
+#: Numbers are whole multiples of these. Of the coarse ones, none lies as near below an edge of 5, 10 or 15 bins as bfloat16 rounds, which
+#: would count it as on the edge.
+FINE, COARSE, REAL_STEP = 1.0 / 64.0, 1.0 / 8.0, 1.0 / 8.0
+
+
+@cache
+def exact_problem(n_classes: int, step: float = FINE) -> Problem:
+    """The ordinary problem, with weights from 1 to 3."""
+    data = problem(n_classes).take(slice(0, EXACT_ROWS))
+    P, P_test = _exact(data.P, step), _exact(data.P_test[:TEST_ROWS], step)
+    rounded = {name: _rounded(getattr(data, name)) for name in ("X", "X_test")}
+    logits = {"logits": _rounded(np.log(P)), "logits_test": _rounded(np.log(P_test))}
+    reference = _rounded(data.reference[0][:EXACT_ROWS]), data.reference[1][:EXACT_ROWS]
+    rounded["X_test"] = rounded["X_test"][:TEST_ROWS]
+    return replace(
+        data, P_override=P, P_test_override=P_test, reference=reference, weight=1.0 + np.arange(EXACT_ROWS) % 3, **rounded, **logits
+    )
+
+
+def _rounded(values, step=REAL_STEP):
+    return np.round(values / step) * step
+
+
+def _exact(P, step):
+    steps = round(1.0 / step)
+    counts = 1.0 + np.floor(P * (steps - P.shape[1]))
+    counts[np.arange(len(P)), P.argmax(axis=1)] += steps - counts.sum(axis=1)
+    return counts / steps
+
+
+def exact_scores(domain: str) -> ScoreProblem:
+    """The scores for maps, with weights from 1 to 3."""
+    data, step = score_problem(domain), FINE if domain == "unit" else REAL_STEP
+    test = _rounded(data.test[:: len(data.test) // TEST_ROWS], step)
+    return replace(
+        data.take(slice(0, EXACT_ROWS)), score=_rounded(data.score[:EXACT_ROWS], step), weight=1.0 + np.arange(EXACT_ROWS) % 3, test=test
+    )
+
+
+def exact_forecasts(j: int) -> ForecastProblem:
+    """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the outcomes to predict are 0."""
+    data = forecast_problems()[j].take(slice(0, EXACT_ROWS)).only(slice(0, TEST_ROWS))
+    forecast, test = (_exact_forecast(each) for each in (data.forecast, data.test))
+    y, weight = _rounded(data.y)[..., :2] if j else _rounded(data.y), 1.0 + np.arange(EXACT_ROWS) % 3
+    return replace(data, forecast=forecast, test=test, y=y, weight=weight, y_test=np.zeros(test.shape))
+
+
+def _exact_forecast(forecast):
+    mean, std = _rounded(forecast.mean), np.maximum(_rounded(forecast.std), REAL_STEP)
+    return NormalForecast(mean, std) if mean.ndim == 1 else NormalForecast(mean[:, :2], std[:, :2])
+
+
+def kind_of(metric: Any) -> str:
+    """ "metric", or "regression metric"."""
+    return "metric" if metric.task == "classification" else "regression metric"
+
+
+def ordinary(metric: Any) -> list[Any]:
+    """The made problems that the metric accepts, of one output."""
+    if metric.task == "classification":
+        return problems(binary_only=metric.binary_only)
+    return [data for data in forecast_problems() if data.y.ndim == 1]
+
+
+def value(metric: Any, data: Any, weight: np.ndarray | None = None, **options: Any) -> Any:
+    """The metric's value on a problem."""
+    return metric(data.y, *data.said, sample_weight=weight, **options)
+
+
+def near(metric: Any, a: Any, b: Any, what: str, tolerance: float = 1e-9) -> None:
+    """AssertionError unless two values agree; those of forecasts, which have a unit, relative to their size."""
+    scale = 1.0 if metric.task == "classification" else 1.0 + abs(b)
+    assert abs(a - b) <= tolerance * scale, f"{what}: {a!r} and {b!r}"
+
+
+def valid(metric: Any, found: Any, what: str) -> None:
+    """AssertionError unless it is a float in the declared range."""
+    low, high = metric.range
+    assert type(found) is float, f"{what}: the value is a {type(found).__name__}, not a float"
+    assert np.isfinite(found), f"{what}: the value is {found}"
+    assert low - 1e-12 <= found <= high + 1e-12, f"{what}: {found} is outside the declared range {metric.range}"

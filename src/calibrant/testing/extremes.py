@@ -1,10 +1,30 @@
-"""Extreme values, as data: one row of each kind, for every part to answer rightly or to refuse in one clear sentence."""
+"""Extreme values, and what every part has to do with them."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-__all__ = ["FORECASTS", "LOGITS", "NO_DATA", "PLAIN", "PROBABILITIES", "REAL_SCORES", "ROWS", "SCORES", "WEIGHTS"]
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.testing.check import Case, require_good
+from calibrant.testing.data import forecast_problems, problems, score_problem
+from calibrant.testing.runs import answer, fit, given, groups_beside, ordinary
+
+__all__ = [
+    "EXTREME_CASES",
+    "FORECASTS",
+    "LOGITS",
+    "NO_DATA",
+    "PLAIN",
+    "PROBABILITIES",
+    "REAL_SCORES",
+    "ROWS",
+    "SCORES",
+    "WEIGHTS",
+    "extreme_checks",
+]
 
 #: How many rows the cases have: the extreme one is the second.
 ROWS = 40
@@ -67,3 +87,180 @@ PLAIN = (
     *LOGITS, "1e-320", "one ulp below 1", "9e99", "of 1 and 1e-320", "of 1 and 1e-13", "that sum to 1e12",
     "a std of 2e-37", "a std of 9e36", "a mean of 9e36",
 )  # fmt: skip
+
+
+def _case(family, value, what, argument, call, right) -> Case:
+    return Case(family, f"{what}{value}", argument, call, right, answered=value not in NO_DATA, refused=value not in PLAIN)
+
+
+def _few_rows(data):
+    return data.take(slice(0, ROWS)).only(slice(0, 10))
+
+
+def _with_row(rows, row, dtype=np.float64):
+    out = rows.astype(dtype)
+    out[1] = row
+    return out
+
+
+def _logit_rows(data):
+    """(name, logits, logits to predict) with each extreme row."""
+    for name, (row, dtype) in LOGITS.items():
+        yield name, *(_with_row(rows, row(data.n_classes), dtype) for rows in (data.logits, data.logits_test))
+
+
+def _probability_rows(data):
+    for name, row in PROBABILITIES.items():
+        yield name, *(_with_row(rows, row(data.n_classes)) for rows in (data.P, data.P_test))
+
+
+def _unit(p):
+    assert ((p >= 0.0) & (p <= 1.0)).all(), f"{p.min()} to {p.max()}"
+
+
+def _rows_of_one(Q):
+    _unit(Q)
+    assert np.abs(Q.sum(axis=1) - 1.0).max() <= 1e-9, f"rows sum to {Q.sum(axis=1)}"
+
+
+def _runs(part, data):
+    """Function of some arguments: the answer of the part fitted with these and the others of the problem."""
+
+    def run(weight=None, **changed):
+        held = given(part, data) | changed | ({} if weight is None else {"sample_weight": weight})
+        return answer(fit(part, held), held)
+
+    return run
+
+
+def _class_cases(part, data, right) -> Iterator[Case]:
+    """Extreme logits and probabilities, in the rows to fit and in those to predict."""
+    for inputs, kind, rows in (("logit", "logits", _logit_rows(data)), ("probability", "probabilities", _probability_rows(data))):
+        run = _runs(clone(part).set_params(inputs=inputs), data)
+        for name, extreme, test in rows:
+            yield _case(kind, name, f"fitted on {kind} of ", "P", partial(run, P=extreme, P_test=test), right)
+            yield _case(kind, name, f"predicting {kind} of ", "P", partial(run, P_test=test), right)
+
+
+def _weight_cases(run, right) -> Iterator[Case]:
+    for name, w in WEIGHTS.items():
+        yield _case("weights", name, "weights ", "sample_weight", partial(run, w(ROWS)), right)
+
+
+def _calibrator_cases(calibrator) -> Iterator[Case]:
+    data = _few_rows(ordinary(calibrator)[:2][-1])
+    yield from _class_cases(calibrator, data, _rows_of_one)
+    yield from _weight_cases(_runs(clone(calibrator).set_params(inputs="probability"), data), _rows_of_one)
+
+
+def _signal_cases(signal) -> Iterator[Case]:
+    def right(score):
+        assert np.isfinite(score).all(), f"{score.min()} to {score.max()}"
+        assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), f"{score.min()} to {score.max()}"
+
+    return _class_cases(signal, _few_rows(problems()[1]), right)
+
+
+def _map_cases(map) -> Iterator[Case]:
+    data = score_problem(map.tags.domain).take(slice(0, ROWS))
+    run = _runs(map, data)
+    for name, value in (SCORES | (REAL_SCORES if map.tags.domain == "real" else {})).items():
+        extreme, beyond = _with_row(data.score, value), _with_row(data.test, value)
+        yield _case("scores", name, "fitted on a score of ", "score", partial(run, score=extreme, score_test=beyond), _unit)
+        yield _case("scores", name, "predicting a score of ", "score", partial(run, score_test=beyond), _unit)
+    yield from _weight_cases(run, _unit)
+
+
+def _metric_cases(metric) -> Iterator[Case]:
+    """Extreme logits, probabilities and weights: the value and its interval."""
+    data = _few_rows(problems(binary_only=metric.binary_only)[:2][-1])
+    for name, L, _ in _logit_rows(data):
+        yield from _measured("logits", name, "logits of ", "P", metric, (data.y, L), inputs="logit")
+    for name, P, _ in _probability_rows(data):
+        yield from _measured("probabilities", name, "probabilities of ", "P", metric, (data.y, P))
+    yield from _weighted(metric, (data.y, data.P))
+
+
+def _measured(family, name, what, argument, metric, given, expected=None, **options) -> Iterator[Case]:
+    low, high = metric.range
+
+    def right_value(value):
+        assert np.isfinite(value), f"the value is {value}"
+        assert low - 1e-12 <= value <= high + 1e-12, f"the value is {value}"
+        assert expected is None or abs(value - expected) <= 1e-9 * (1.0 + abs(expected)), f"the value is {value}, not {expected}"
+
+    def right_interval(found):
+        right_value(found.value if found.plain is None else found.plain)
+        assert found.low <= found.high, f"the interval is {found!r}"
+
+    yield _case(family, name, what, argument, lambda: metric(*given, **options), right_value)
+    yield _case(family, name, f"interval, {what}", argument, lambda: metric.interval(*given, n_resamples=10, **options), right_interval)
+
+
+def _weighted(metric, given) -> Iterator[Case]:
+    """Weights of one size leave a mean where it is."""
+    expected = metric(*given) if isinstance(metric, MeanMetric) else None
+    for name, w in WEIGHTS.items():
+        weight = w(ROWS)
+        even = expected if weight.min() == weight.max() else None
+        yield from _measured("weights", name, "weights ", "sample_weight", metric, given, even, sample_weight=weight)
+
+
+def _forecast_row(values):
+    """(mean, std, y) with the extreme row."""
+    data = forecast_problems()[0]
+    columns = [column[:ROWS] for column in (data.forecast.mean, data.forecast.std, data.y)]
+    return [_with_row(column, value) for column, value in zip(columns, values, strict=True)]
+
+
+def _forecast_cases(calibrator) -> Iterator[Case]:
+    """Extreme means, standard deviations, outcomes and weights."""
+    names = ("forecast", "std", "y")
+
+    def held(row, names=names):
+        return dict(zip(names, _forecast_row(row), strict=False))
+
+    def right(numbers):
+        # With the weight of a row or less, conformal intervals are everything, and rightly so.
+        assert np.isfinite(numbers[:, :2]).all(), "not finite"
+        assert not np.isnan(numbers).any(), "not a number"
+
+    tests = [f"{name}_test" for name in names]
+    plain = held((0.0, 1.0, 0.5)) | held((0.0, 1.0, 0.5), tests)
+    for end in ("", "_test"):
+        plain |= {f"{name}{end}": groups for name, groups in groups_beside(calibrator, plain[f"forecast{end}"]).items()}
+    run = partial(_runs(calibrator, forecast_problems()[0]), **plain)
+    for name, row in FORECASTS.items():
+        yield _case("forecasts", name, "fitted on ", "", partial(run, **held(row), **held(row, tests)), right)
+        if "outcome" not in name:
+            yield _case("forecasts", name, "predicting ", "", partial(run, **held(row, tests[:2])), right)
+    yield from _weight_cases(run, right)
+
+
+def _regression_metric_cases(metric) -> Iterator[Case]:
+    """Extreme means, standard deviations, outcomes and weights: the value and its interval."""
+    for name, row in FORECASTS.items():
+        mean, std, y = _forecast_row(row)
+        yield from _measured("forecasts", name, "", "", metric, (y, mean, std))
+    mean, std, y = _forecast_row((0.0, 1.0, 0.5))
+    yield from _weighted(metric, (y, mean, std))
+
+
+#: Kind of part -> function of a part that gives its cases.
+EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
+    "calibrator": _calibrator_cases, "map": _map_cases, "signal": _signal_cases, "metric": _metric_cases,
+    "regression calibrator": _forecast_cases, "regression metric": _regression_metric_cases,
+}  # fmt: skip
+
+
+def extreme_checks(kind: str, *families: str) -> list[Callable]:
+    """A check of each family of extreme values, for one kind of part."""
+
+    def check_of(family):
+        def check(part):
+            require_good(case for case in EXTREME_CASES[kind](part) if case.family == family)
+
+        check.__name__, check.__doc__ = f"check_extreme_{family}", f"Extreme {family} end in a right answer or one clear error."
+        return check
+
+    return [check_of(family) for family in families]

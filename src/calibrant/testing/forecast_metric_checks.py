@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.testing.data import forecast_problems
-from calibrant.testing.extreme_cases import extreme_checks
-from calibrant.testing.measured import near, valid, value
+from calibrant.testing.data import forecast_problems, near, valid, value
+from calibrant.testing.extremes import extreme_checks
 
 __all__ = ["forecast_metric_checks"]
 

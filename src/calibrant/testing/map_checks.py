@@ -10,9 +10,8 @@ from calibrant.contracts.kinds import require_map
 from calibrant.contracts.map import Map
 from calibrant.testing.check import Check, bind, run_all, same_bits, seeded
 from calibrant.testing.data import score_problem
-from calibrant.testing.expression_checks import check_map_expression
-from calibrant.testing.extreme_cases import extreme_checks
-from calibrant.testing.laws import LAWS, WEIGHT_LAWS
+from calibrant.testing.extremes import extreme_checks
+from calibrant.testing.laws import LAWS, WEIGHT_LAWS, check_map_expression
 from calibrant.testing.runs import valid
 
 __all__ = ["check_map", "map_checks"]

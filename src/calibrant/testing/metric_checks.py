@@ -1,21 +1,213 @@
-"""The contract of a metric: the laws of every task, and what is the task's own."""
+"""What every metric has to keep, and its sums."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.softmax import normalise_rows
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
-from calibrant.testing.check import Check, bind, digest, run_all
-from calibrant.testing.class_metric_checks import class_metric_checks
-from calibrant.testing.container_cases import CONTAINER_CASES
+from calibrant.errors import InputError
+from calibrant.testing.check import Check, bind, digest, require_good, run_all
+from calibrant.testing.containers import CONTAINER_CASES
+from calibrant.testing.data import kind_of, near, ordinary, valid, value
+from calibrant.testing.extremes import extreme_checks
 from calibrant.testing.forecast_metric_checks import forecast_metric_checks
-from calibrant.testing.grid import require_good
-from calibrant.testing.measured import kind_of, near, ordinary, valid, value
-from calibrant.testing.state_checks import state_laws
 
-__all__ = ["check_metric", "metric_checks"]
+__all__ = ["check_metric", "check_state", "class_metric_checks", "metric_checks", "state_checks", "state_laws"]
+
+
+def class_metric_checks(metric: Any) -> list[Callable]:
+    """Those that apply to the metric by its facts."""
+    return [
+        check_one_column_is_two, check_named_classes, check_narrow_floats, check_logit_route, check_one_class_only, check_constant_scores,
+        check_exact_zero_and_one, check_perfect_is_best, *extreme_checks("metric", "logits", "probabilities", "weights"),
+        *([check_proper] if metric.proper else []),
+    ]  # fmt: skip
+
+
+def check_one_column_is_two(metric: Any) -> None:
+    """Binary predictions as one column are the same predictions."""
+    data = ordinary(metric)[0]
+    near(metric, metric(data.y, data.P[:, 1]), value(metric, data), "one column against two", 1e-12)
+
+
+def check_named_classes(metric: Any) -> None:
+    """Any labels, in the order of the columns, not in sorted order."""
+    for data in ordinary(metric):
+        names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
+        near(metric, metric(names[data.y], data.P, classes=names.tolist()), value(metric, data), f"named classes on {data.name}", 0.0)
+
+
+def check_narrow_floats(metric: Any) -> None:
+    """float32 gives what the same numbers give in float64, and float16 nearly so."""
+    for data in ordinary(metric):
+        for P in (data.P, np.round(data.P, 1)):
+            narrow = normalise_rows(P).astype(np.float32)
+            near(metric, metric(data.y, narrow), metric(data.y, narrow.astype(np.float64)), f"float32 on {data.name}", 0.0)
+        # Bins count a score within its dtype's rounding below an edge as on it, which moves a few float16 rows.
+        for dtype, tolerance in ((np.float32, 1e-6), (np.float16, 0.02)):
+            narrow = data.P.astype(dtype)
+            near(metric, metric(data.y, narrow), metric(data.y, normalise_rows(narrow)), f"{np.dtype(dtype)} on {data.name}", tolerance)
+
+
+def check_logit_route(metric: Any) -> None:
+    """Probabilities, and their logarithms as logits, are the same predictions."""
+    for data in ordinary(metric):
+        near(metric, metric(data.y, np.log(data.P), inputs="logit"), value(metric, data), f"logits on {data.name}")
+
+
+def check_one_class_only(metric: Any) -> None:
+    """All labels the same; K comes from the columns."""
+    for data in ordinary(metric):
+        valid(metric, metric(np.zeros_like(data.y), data.P), f"one class only on {data.name}")
+
+
+def check_constant_scores(metric: Any) -> None:
+    """Every row with the same prediction."""
+    for data in ordinary(metric):
+        P = np.tile(np.append(0.7, np.full(data.n_classes - 1, 0.3 / (data.n_classes - 1))), (len(data.y), 1))
+        valid(metric, metric(data.y, P), f"constant scores on {data.name}")
+        valid(metric, metric(data.y, np.full_like(P, 1.0 / data.n_classes)), f"uniform scores on {data.name}")
+
+
+def check_exact_zero_and_one(metric: Any) -> None:
+    """Certain predictions, right and wrong, have a finite value."""
+    for data in ordinary(metric):
+        certain = np.eye(data.n_classes)
+        valid(metric, metric(data.y, certain[data.y]), f"certain and right on {data.name}")
+        valid(metric, metric(data.y, certain[(data.y + 1) % data.n_classes]), f"certain and wrong on {data.name}")
+
+
+def check_perfect_is_best(metric: Any) -> None:
+    """Certain and right reaches the end of the range that the direction names; certain and wrong does not."""
+    if metric.direction == "none":
+        return
+    best = metric.range[0] if metric.direction == "minimize" else metric.range[1]
+    for data in ordinary(metric):
+        certain = np.eye(data.n_classes)
+        near(metric, metric(data.y, certain[data.y]), best, f"certain and right on {data.name}")
+        wrong = metric(data.y, certain[(data.y + 1) % data.n_classes])
+        assert abs(wrong - best) > 1e-6, f"certain and wrong on {data.name} scores {wrong}, as good as certain and right"
+
+
+def check_proper(metric: Any) -> None:
+    """In expectation nothing beats the true probabilities: exact, with the true probabilities as weights."""
+    rng = np.random.default_rng(3)
+    sign = -1.0 if metric.direction == "maximize" else 1.0
+    for n_classes in (2,) if metric.binary_only else (2, 3, 5):
+        for _ in range(5):
+            truth = rng.dirichlet(np.ones(n_classes))
+
+            def expected(q, truth=truth):
+                return sign * metric(np.arange(len(truth)), np.tile(q, (len(truth), 1)), sample_weight=truth)
+
+            best = expected(truth)
+            for q in rng.dirichlet(np.ones(n_classes), 20):
+                assert expected(q) >= best - 1e-12, f"declared proper, but {q} beats the truth {truth}: {expected(q)} and {best}"
+
+
+def check_state(metric: Metric) -> None:
+    """Run every law that applies to the state of ``metric``; AssertionError names the one that fails.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import log_loss
+    >>> check_state(log_loss)
+    """
+    run_all(state_checks(metric))
+
+
+def state_checks(metric: Metric) -> Iterator[Check]:
+    """The laws of the metric's state, or the one check that it refuses to make one."""
+    laws = state_laws(require_metric(metric))
+    names = {law.__name__.removeprefix("check_") for law in laws}
+    return bind(laws, metric, {name: reason for name, reason in metric.exceptions.items() if name in names})
+
+
+def state_laws(metric: Metric) -> list[Callable]:
+    """The laws as functions of a metric."""
+    if not metric.mergeable:
+        return [check_state_is_refused]
+    return [check_state_identity, check_state_order, check_state_chunks, check_state_mixed_metrics, check_state_weights]
+
+
+def _near(a, b, what):
+    assert a == b or abs(a - b) <= 1e-12 + 1e-10 * abs(b), f"{what}: {a!r} and {b!r}"
+
+
+def _state(metric, data, weight=None):
+    return metric.state(data.y, *data.said, sample_weight=weight)
+
+
+def _parts(metric, data, edges):
+    parts = [data.take(slice(a, b)) for a, b in pairwise(edges)]
+    return [_state(metric, part, part.weight + 1.0) for part in parts]
+
+
+def check_state_identity(metric: Metric) -> None:
+    """The empty state changes nothing, from either side; alone it has no value; sum() works."""
+    empty = metric.state()
+    assert np.isnan([empty.finalise(), (empty + empty).finalise()]).all(), "the empty state must finalise to nan"
+    for data in ordinary(metric):
+        state = _state(metric, data)
+        alone = state.finalise()
+        assert (empty + state).finalise() == alone == (state + empty).finalise(), f"the empty state is not neutral on {data.name}"
+        _near(alone, value(metric, data), f"one state on {data.name}")
+        total: Any = sum([state])
+        assert total.finalise() == alone, "sum() of states must work"
+
+
+def check_state_order(metric: Metric) -> None:
+    """The order in which parts are added does not matter, and adding changes neither part."""
+    for data in ordinary(metric):
+        a, b, c = _parts(metric, data, [0, 30, 70, len(data)])
+        before = a.finalise()
+        one = ((a + b) + c).finalise()
+        _near((c + (b + a)).finalise(), one, f"order of parts on {data.name}")
+        assert a.finalise() == before, "adding changed a state"
+
+
+def check_state_chunks(metric: Metric) -> None:
+    """Any cutting into parts gives the value of the whole."""
+    for data in ordinary(metric):
+        n = len(data)
+        whole = value(metric, data, data.weight + 1.0)
+        for edges in ([0, n], [0, 1, n], [0, n // 2, n - 1, n], [*range(0, n, 7), n]):
+            total: Any = sum(_parts(metric, data, edges))
+            _near(total.finalise(), whole, f"{len(edges) - 1} parts of {data.name}")
+
+
+def check_state_weights(metric: Metric) -> None:
+    """Weights in a state mean repetition too."""
+    for data in ordinary(metric):
+        twice = _state(metric, data, np.full(len(data), 2.0))
+        once = _state(metric, data)
+        _near((once + once).finalise(), twice.finalise(), f"weight 2 on {data.name}")
+
+
+def check_state_mixed_metrics(metric: Metric) -> None:
+    """States of another metric do not add up."""
+    data = ordinary(metric)[0]
+    state = _state(metric, data)
+    try:
+        _ = state + 1.0
+    except TypeError:
+        return
+    raise AssertionError("adding a number to a state must raise TypeError")
+
+
+def check_state_is_refused(metric: Any) -> None:
+    """A metric without a state of fixed size says so."""
+    data = ordinary(metric)[0]
+    try:
+        _state(metric, data)
+    except InputError:
+        return
+    raise AssertionError("state must raise InputError where mergeable is False")
 
 
 def check_metric(metric: Metric) -> None:

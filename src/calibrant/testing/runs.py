@@ -1,5 +1,6 @@
-"""How each kind of part that is fitted is given a made problem and asked: what the laws that all of them keep are stated over."""
+"""How each kind of part is fitted and asked, and the instances that the suite runs."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,14 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+import calibrant
+from calibrant import metrics
+from calibrant._support.registry import registered
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.map import Map
+from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.signal import Signal
+from calibrant.decisions.conditional_sets import ConditionalSets
+from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.testing.check import TOLERANCE, seeded, show_near
 from calibrant.testing.data import Problem, as_arguments, forecast_problems, problem, problems, score_problem
 
 __all__ = [
+    "all_calibrators",
+    "all_maps",
+    "all_metrics",
+    "all_regression_calibrators",
+    "all_sets",
+    "all_signals",
     "answer",
     "fit",
     "fitted",
@@ -226,3 +239,41 @@ def valid(fresh: Any, data: Any) -> np.ndarray:
 def near(part: Any, a: Any, b: Any, what: str, tolerance: float = TOLERANCE) -> None:
     """AssertionError unless two answers of the part agree."""
     show_near(a, b, what, tolerance, relative=handling(part).relative)
+
+
+def _examples_of(base, extensions):
+    exported = [getattr(calibrant, name) for name in calibrant.__all__]
+    ours = [c for c in exported if inspect.isclass(c) and issubclass(c, base)]
+    classes: list[Any] = [*ours, *(registered(base) if extensions else [])]
+    return [example for cls in classes if not inspect.isabstract(cls) for example in cls._examples()]
+
+
+def all_calibrators(*, extensions: bool = False) -> list[Calibrator]:
+    """Example instances of every calibrator in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    return _examples_of(Calibrator, extensions)
+
+
+def all_maps(*, extensions: bool = False) -> list[Map]:
+    """Example instances of every map in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    return _examples_of(Map, extensions)
+
+
+def all_signals(*, extensions: bool = False) -> list[Signal]:
+    """Example instances of every signal in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    return _examples_of(Signal, extensions)
+
+
+def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
+    """Example instances of every regression calibrator in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    return _examples_of(RegressionCalibrator, extensions)
+
+
+def all_sets() -> list[ConformalSets | ConditionalSets]:
+    """Example instances of what makes prediction sets."""
+    return [*_examples_of(ConformalSets, extensions=False), *_examples_of(ConditionalSets, extensions=False)]
+
+
+def all_metrics() -> list[Metric]:
+    """Example instances of every metric in ``calibrant.metrics.__all__``."""
+    exported = [getattr(metrics, name) for name in metrics.__all__]
+    return [example for m in exported if isinstance(m, Metric) for example in type(m)._examples()]

@@ -10,9 +10,7 @@ from calibrant._kernels.softmax import softmax
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import InputError
-from calibrant.testing.arrangements import LAYOUTS
-from calibrant.testing.check import Check, bind, refuses_unfitted, run_all, same_bits, saved_copies
-from calibrant.testing.guarantee_checks import check_guarantee
+from calibrant.testing.check import LAYOUTS, Check, bind, check_guarantee, refuses_unfitted, run_all, same_bits, saved_copies
 
 __all__ = ["check_sets", "set_checks"]
 

@@ -9,9 +9,8 @@ from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal
 from calibrant.testing.check import Check, bind, run_all, show_near
 from calibrant.testing.data import problems
-from calibrant.testing.expression_checks import check_signal_expression
-from calibrant.testing.extreme_cases import extreme_checks
-from calibrant.testing.laws import LAWS
+from calibrant.testing.extremes import extreme_checks
+from calibrant.testing.laws import LAWS, check_signal_expression
 from calibrant.testing.runs import answer, fitted, given, valid
 
 __all__ = ["check_signal", "signal_checks"]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores.aps import Aps
+from calibrant.decisions.set_scores import Aps
 
 
 def test_mass_above_and_a_part_of_its_own():

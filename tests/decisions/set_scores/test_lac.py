@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores.lac import Lac
+from calibrant.decisions.set_scores import Lac
 
 
 def test_it_is_one_less_the_probability():

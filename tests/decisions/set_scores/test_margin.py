@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores.margin import Margin
+from calibrant.decisions.set_scores import Margin
 
 
 def test_it_is_by_how_much_another_class_is_likelier():

@@ -1,7 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores.aps import Aps
-from calibrant.decisions.set_scores.raps import PENALTIES, Raps, chosen_raps
+from calibrant.decisions.set_scores import PENALTIES, Aps, Raps, chosen_raps
 
 
 def test_ranks_beyond_the_free_ones_cost():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores.top_k import TopK
+from calibrant.decisions.set_scores import TopK
 
 
 def test_it_is_the_rank_and_of_equals_the_last():

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibrant.decisions.certainty import whole_rows
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
-from calibrant.decisions.repetitions import whole_rows
 from calibrant.errors import InputError
 
 __all__ = ["PromisedRate", "RatePromises", "rate_promises"]

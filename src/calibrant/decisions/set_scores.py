@@ -1,0 +1,285 @@
+"""Scores of conformal sets: how badly a label fits its row, and the drawing of ties."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from calibrant._kernels.order_statistic import order_statistic
+from calibrant._kernels.ranked_mass import mass_of_all, mass_of_labels, on_grid, within_mass
+from calibrant._kernels.row_draws import row_codes, uniform_of_rows
+from calibrant.contracts.calibrator import Calibrator
+from calibrant.errors import InputError
+from calibrant.predictions import Predictions
+
+__all__ = ["Aps", "Lac", "Margin", "Raps", "ScoreName", "Scorer", "SetScore", "TopK", "chosen_raps"]
+
+ScoreName = Literal["lac", "aps", "raps", "margin", "top_k"]
+
+
+class SetScore(Protocol):
+    """A score of a class, given the probabilities P (n, K) of its row and the row's draw u (n,); larger is stranger."""
+
+    #: Whether the score uses the draw.
+    draws: ClassVar[bool]
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        ...
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row, to the bit those of ``of_all``."""
+        ...
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        ...
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1), (1, 1) or (1, K)."""
+        ...
+
+
+#: Penalties tried; 0 is no penalty at all.
+PENALTIES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+#: Numbers of free ranks tried, beside the one that follows from the level.
+FREE = (1, 2, 5)
+
+
+@dataclass(frozen=True)
+class Raps:
+    r"""The adaptive score with a penalty for each rank beyond ``free``: :math:`s_{APS} + \lambda \max(0, r_y - k)`.
+
+    The rank of equals is the last of them all.
+
+    References
+    ----------
+    Angelopoulos, Bates, Malik and Jordan, "Uncertainty sets for image classifiers using conformal prediction", ICLR 2021.
+    """
+
+    penalty: float
+    free: int
+
+    draws: ClassVar[bool] = True
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        return 0.0, 1.0 + self.penalty * max(n_classes - self.free, 0)
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row."""
+        above, tied, rank = mass_of_labels(on_grid(P), labels)
+        return self._score(above + u * tied, rank)
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        above, tied, rank = mass_of_all(on_grid(P))
+        return self._score(above + u[:, None] * tied, rank)
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        if limit.shape[1] > 1:
+            return self.of_all(P, u) <= limit
+        return within_mass(on_grid(P), u, np.broadcast_to(limit[:, 0], len(P)), self.penalty, self.free)
+
+    def _score(self, mass: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        # No penalty must be the adaptive score to the bit.
+        return mass + self.penalty * np.maximum(rank - self.free, 0) if self.penalty > 0.0 else mass
+
+
+def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float) -> Raps:
+    """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them the rank of a share ``level`` of labels."""
+    exact = on_grid(P)
+    above, tied, rank = mass_of_labels(exact, labels)
+    mass: np.ndarray = np.cumsum(np.bincount(rank, weights=weight))
+    usual = int(np.count_nonzero(mass < level * mass[-1] * (1.0 - 1e-12)))
+    own, ranked = above + u * tied, np.sort(exact, axis=1)[:, ::-1]
+    place = np.asarray(range(1, P.shape[1] + 1))
+    total: np.ndarray = np.cumsum(ranked, axis=1)
+    every = np.asfortranarray(total - ranked + u[:, None] * ranked)
+    least = every.min(axis=0)
+
+    def mean_size(score: Raps) -> float:
+        found = own + score.penalty * np.maximum(rank - score.free, 0)
+        order = np.argsort(found, kind="stable")
+        limit = order_statistic(found[order], np.cumsum(weight[order]), level)
+        room = limit - score.penalty * np.maximum(place - score.free, 0)
+        # Behind the last rank that some row has room for no row has any.
+        last = int(np.count_nonzero(least <= room))
+        return float(weight @ np.count_nonzero(every[:, :last] <= room[:last], axis=1))
+
+    free = sorted({*FREE, usual})
+    return min((Raps(penalty, k) for penalty in PENALTIES for k in (free if penalty > 0.0 else free[:1])), key=mean_size)
+
+
+@dataclass(frozen=True)
+class Aps:
+    r"""The mass of the classes that are more likely, and a drawn part of its own: :math:`\sum_{p_k > p_y} p_k + U \sum_{p_k = p_y} p_k`.
+
+    Without the draw, U = 1, sets are larger.
+
+    References
+    ----------
+    Romano, Sesia and Candes, "Classification with valid and adaptive coverage", NeurIPS 2020.
+    """
+
+    draws: ClassVar[bool] = True
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        return 0.0, 1.0
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row."""
+        return Raps(0.0, 0).of_labels(P, labels, u)
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        return Raps(0.0, 0).of_all(P, u)
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        return Raps(0.0, 0).within(P, u, limit)
+
+
+@dataclass(frozen=True)
+class Lac:
+    r"""One less the probability of the class, :math:`s = 1 - p_y`: where the probabilities are right, no sets are smaller on average.
+
+    References
+    ----------
+    Sadinle, Lei and Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 2019.
+    """
+
+    draws: ClassVar[bool] = False
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        return 0.0, 1.0
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row."""
+        return 1.0 - P[np.arange(len(P)), labels]
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        return 1.0 - P
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        return self.of_all(P, u) <= limit
+
+
+@dataclass(frozen=True)
+class Margin:
+    r"""By how much another class is more likely, :math:`s = \max_{k \ne y} p_k - p_y`.
+
+    References
+    ----------
+    Johansson, Linusson, Lofstrom and Bostrom, "Model-agnostic nonconformity functions for conformal classification", IJCNN 2017.
+    """
+
+    draws: ClassVar[bool] = False
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        return -1.0, 1.0
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row."""
+        own = P[np.arange(len(P)), labels]
+        second, first = _two_largest(P)
+        return np.where(own == first, second, first) - own
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        second, first = _two_largest(P)
+        return np.where(first[:, None] == P, second[:, None], first[:, None]) - P
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        return self.of_all(P, u) <= limit
+
+
+def _two_largest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(second, first), (n,) each; of two equal ones both are the largest."""
+    last = np.partition(P, P.shape[1] - 2, axis=1)[:, -2:]
+    return last[:, 0], last[:, 1]
+
+
+@dataclass(frozen=True)
+class TopK:
+    """The rank of the class, 1 for the most likely; of equals the last rank of them all, so that no set has more than k classes."""
+
+    draws: ClassVar[bool] = False
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """The least and the largest score of a class."""
+        return 0.0, float(n_classes)
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n,) scores of one class a row."""
+        own = P[np.arange(len(P)), labels]
+        return np.count_nonzero(own[:, None] <= P, axis=1).astype(np.float64)
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """(n, K) scores."""
+        return mass_of_all(P)[2].astype(np.float64)
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        if limit.size != 1:
+            return self.of_all(P, u) <= limit
+        k = int(np.clip(limit.item(), 0, P.shape[1]))
+        if k == P.shape[1]:
+            return np.ones(P.shape, dtype=bool)
+        # The k + 1st largest: what is larger are k classes, or fewer where equals cross the border.
+        place = P.shape[1] - 1 - k
+        return np.partition(P, place, axis=1)[:, [place]] < P
+
+
+#: Entries of the predictions that a calibrator is asked about together.
+TOGETHER = 4_000_000
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A score, on the probabilities of a fitted calibrator (None: as they are said); ``seed`` is of the draws, None for none."""
+
+    score: SetScore
+    calibrator: Calibrator | None
+    seed: int | None
+
+    def blocks(self, record: Predictions) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """(rows, their probabilities, their draws), until all rows were had."""
+        if self.calibrator is not None and len(self.calibrator.classes_) != record.n_classes:
+            raise InputError(
+                f"calibrator was fitted on {len(self.calibrator.classes_)} classes and P has {record.n_classes}; fit it on these columns."
+            )
+        start = 0
+        for block in record.blocks(None if self.calibrator is None else max(1024, TOGETHER // record.n_classes)):
+            P = block.probabilities if self.calibrator is None else self.calibrator.predict_record(block)
+            # What the model said tells a row from others, whatever is made of it.
+            u = np.ones(len(block)) if self.seed is None or not self.score.draws else uniform_of_rows(row_codes(block.values), self.seed)
+            yield slice(start, start + len(block)), P, u
+            start += len(block)
+
+    def of_labels(self, record: Predictions) -> np.ndarray:
+        """(n,) scores of the true classes."""
+        labels = record.strata
+        return np.concatenate([self.score.of_labels(P, labels[rows], u) for rows, P, u in self.blocks(record)])
+
+    def of_all(self, record: Predictions) -> np.ndarray:
+        """(n, K) scores."""
+        out = np.empty(record.values.shape)
+        for rows, P, u in self.blocks(record):
+            out[rows] = self.score.of_all(P, u)
+        return out
+
+    def within(self, record: Predictions, limit: np.ndarray) -> np.ndarray:
+        """(n, K), the classes whose score is at most the limit, (n, 1), (1, 1) or (1, K)."""
+        out = np.empty(record.values.shape, dtype=bool)
+        for rows, P, u in self.blocks(record):
+            out[rows] = self.score.within(P, u, limit if len(limit) == 1 else limit[rows])
+        return out
