@@ -103,6 +103,10 @@ def clusters(repeats: int) -> Iterator[Line]:
         truth = float(np.where(p >= 0.3, p - (1.0 - p) * 3.0 / 7.0, 0.0).mean())
         held = share(lambda seed, c=cluster, m=benefit, t=truth: holds(m, t, _clustered(c, seed)), repeats)
         yield f"{where}, net_benefit: interval holds", held, ".95"
+    for key, truth in (("observed_expected_ratio", 1.0), ("calibration_bias", 0.0)):
+        metric = getattr(cb.metrics, key)
+        held = share(lambda seed, m=metric, t=truth: holds(m, t, _crossed(seed)), repeats)
+        yield f"20 raters x 25 items, {key}: interval holds", held, ".95"
 
 
 def _clustered(cluster: np.ndarray, seed: int) -> dict[str, Any]:
@@ -113,6 +117,18 @@ def _clustered(cluster: np.ndarray, seed: int) -> dict[str, Any]:
     p = sigmoid(z[:, None] + nodes) @ (mass / mass.sum())
     y = (rng.random(len(cluster)) < sigmoid(z + shared[cluster])).astype(int)
     return {"y": y, "p": p, "cluster": cluster}
+
+
+def _crossed(seed: int) -> dict[str, Any]:
+    """Risks that are right on average over raters and items, both with effects and unequal numbers."""
+    rng = np.random.default_rng(seed)
+    sizes = [rng.dirichlet(np.full(count, 1.5)) for count in (20, 25)]
+    ways = np.column_stack([rng.choice(len(size), 600, p=size) for size in sizes])
+    z, shared = rng.normal(0.0, 1.0, 600), [rng.normal(0.0, 0.7, len(size)) for size in sizes]
+    nodes, mass = np.polynomial.hermite_e.hermegauss(21)
+    p = sigmoid(z[:, None] + 0.7 * np.sqrt(2.0) * nodes) @ (mass / mass.sum())
+    risk = sigmoid(z + shared[0][ways[:, 0]] + shared[1][ways[:, 1]])
+    return {"y": (rng.random(600) < risk).astype(int), "p": p, "cluster": ways}
 
 
 def _told_apart(cluster: np.ndarray, seed: int) -> bool:

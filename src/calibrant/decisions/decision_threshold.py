@@ -133,7 +133,7 @@ def decision_threshold(
     Notes
     -----
     The threshold of the risk follows from the costs and has no error; what the data must say is which score has that risk. The interval
-    holds the scores at which a likelihood ratio test does not refuse that the risk, rising with the score, crosses there (held 95 to 99
+    holds the scores at which a likelihood ratio test does not refuse that the risk, rising with the score, crosses there (held 94 to 100
     times of 100 in simulations, 95 asked for). It asks nothing of the calibrator, whose threshold may lie outside: a warning says so. The
     threshold with the least cost on these rows would be worse: it follows the noise, and its bootstrap is inconsistent. With
     scikit-learn, ``FixedThresholdClassifier(CalibratedClassifier(model), threshold=found.risk)`` decides by it.
