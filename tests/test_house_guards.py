@@ -24,5 +24,7 @@ def test_the_committed_map_can_be_read():
 
 
 def test_a_place_that_asks_for_the_kind_is_counted_however_it_asks():
-    code = 'a.task\n"regression"\nisinstance(a, Forecast)\nstd is not None\nis_forecast(a)\nstd\nisinstance(a, str)\n'
-    assert places_that_ask_for_the_kind(ast.parse(code)) == 5
+    code = (
+        'a.task\n"regression"\nisinstance(a, Forecast)\nstd is not None\nis_forecast(a)\nstd\nisinstance(a, str)\na.domain is REGRESSION\n'
+    )
+    assert places_that_ask_for_the_kind(ast.parse(code)) == 6

@@ -72,7 +72,7 @@ def _shown(value: str | list[str]) -> str:
         return f"{len(value)} numbers"
     try:
         return repr(float.fromhex(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         return value[:80]
 
 

@@ -22,9 +22,9 @@ PARTS = {
     "calibrator": testing.all_calibrators,
     "map": testing.all_maps,
     "signal": testing.all_signals,
-    "metric": lambda: [m for m in testing.all_metrics() if m.task == "classification"],
+    "metric": lambda: [m for m in testing.all_metrics() if m.domain.name == "classification"],
     "regression calibrator": testing.all_regression_calibrators,
-    "regression metric": lambda: [m for m in testing.all_metrics() if m.task == "regression"],
+    "regression metric": lambda: [m for m in testing.all_metrics() if m.domain.name == "regression"],
 }
 #: Each grid: kind of part -> function(part) that gives its cases.
 GRIDS: tuple = (CONTAINER_CASES, EXTREME_CASES)

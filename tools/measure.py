@@ -27,7 +27,8 @@ __all__ = ["checkout", "circles", "lines_by_kind", "measure", "places_that_ask_f
 ROOT = Path(__file__).resolve().parent.parent
 #: The kinds of prediction, the classes of one kind, and the calls that look at an input for it.
 KINDS = ("classification", "regression")
-SNIFFING = ("is_forecast", "of_forecasts", "takes_forecasts")
+OF_DOMAINS = {"CLASSIFICATION", "REGRESSION", "TASKS"}
+SNIFFING = ("is_forecast", "of_forecasts", "takes_forecasts", "domain_meant", "domain_of_input")
 OF_ONE_KIND = {
     "Calibrator", "RegressionCalibrator", "Predictions", "Forecast", "ForecastRecord", "RegressionMetric", "RegressionSumMetric",
     "RegressionMeanMetric",
@@ -95,7 +96,7 @@ def places_that_ask_for_the_kind(tree: ast.Module) -> int:
     """How often code asks whether it works on classes or on numbers.
 
     Counted are the literals of the two kinds, ``.task``, ``isinstance`` of a class of one kind,
-    ``std is None`` and calls that look at the input (``is_forecast``). Frozen: what moves behind
+    ``std is None``, comparisons with one domain, and calls that look at the input. Frozen: what moves behind
     another name is added here, never taken out.
     """
     return sum(map(_asks_for_the_kind, ast.walk(tree)))
@@ -109,7 +110,8 @@ def _asks_for_the_kind(node: ast.AST) -> bool:
     if isinstance(node, ast.Compare):
         other = node.comparators[0]
         nothing = isinstance(other, ast.Constant) and other.value is None
-        return nothing and _called(node.left) == "std"
+        names = {_called(one) for one in ast.walk(node)}
+        return bool(OF_DOMAINS & names) or (nothing and _called(node.left) == "std")
     if not isinstance(node, ast.Call):
         return False
     if _called(node.func) in ("isinstance", "issubclass"):

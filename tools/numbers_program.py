@@ -106,6 +106,11 @@ def label_of(one: Any) -> str:
     return " ".join(repr(one).split())
 
 
+def kind_of(metric: Any) -> str:
+    """The kind of a metric's predictions, whatever a tree calls it."""
+    return metric.task if hasattr(metric, "task") else metric.domain.name
+
+
 def of_classes() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """{name: (labels, probabilities)} of four models."""
     found = {}
@@ -168,7 +173,7 @@ def all_metrics_() -> None:
     predictions = of_classes()
     for metric in all_metrics():
         cases: dict[str, Any] = {f"{name}/": case for name, case in predictions.items()}
-        if metric.task == "regression":
+        if kind_of(metric) == "regression":
             cases = {"": (y, mean, std)}
         for name, case in cases.items():
             tried(f"metric/{name}{label_of(metric)}", lambda m=metric, c=case: m(*c))

@@ -106,7 +106,7 @@ def settings(keys, sizes, repeats, models):
         if keys and key not in keys:
             continue
         share = COSTLY.get(key, 200)
-        for model in FORECASTS if metric.task == "regression" else SOME if share < 200 and not models else MODELS:
+        for model in FORECASTS if metric.domain.name == "regression" else SOME if share < 200 and not models else MODELS:
             if (models and model not in models) or (getattr(metric, "binary_only", False) and "Dirichlet" in model):
                 continue
             bounded = isinstance(metric, MeanMetric) and np.isfinite(metric.range).all()

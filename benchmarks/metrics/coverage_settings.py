@@ -83,7 +83,7 @@ def labels(true, rng):
 
 def drawn(metric, model, n, rng):
     """Arguments of the metric: (y, P), or (y, mean, std)."""
-    if metric.task == "regression":
+    if metric.domain.name == "regression":
         std, error = FORECASTS[model](n, rng)
         return error, np.zeros(n), std
     P, true = MODELS[model](n, rng)
@@ -98,7 +98,7 @@ def true_value(metric, model):
         return 0.0
     if metric.key == "coverage_width_criterion":
         return _at_range(metric, drawn(metric, model, 1_000_000, rng))
-    if metric.task == "regression":
+    if metric.domain.name == "regression":
         return metric(*drawn(metric, model, 1_000_000, rng))
     P, true = MODELS[model](2, rng)
     rows = 2000 if metric.key == "skce" else 300_000 // P.shape[1]

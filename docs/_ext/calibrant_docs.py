@@ -101,7 +101,7 @@ def _page(path, name, value):
     if isinstance(value, Metric):
         cls = type(value)
         lines += [f"``from calibrant.metrics import {name}``", ""]
-        said = "mean, std" if value.task == "regression" else "P"
+        said = "mean, std" if value.domain.name == "regression" else "P"
         lines += [f"A ready-made object of the class below, called as ``{name}(y, {said})``; its options are the class's parameters.", ""]
         # Two objects of one class (E50 and E90) share its description; the first page is the one that links lead to.
         again = next(n for n in cb.metrics.__all__ if type(getattr(cb.metrics, n)) is cls) != name

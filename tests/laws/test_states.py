@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from calibrant.errors import InputError
 from calibrant.testing import all_metrics
 
-METRICS = [m for m in all_metrics() if m.task == "classification" and m.mergeable]
+METRICS = [m for m in all_metrics() if m.domain.name == "classification" and m.mergeable]
 ids = [" ".join(repr(m).split()) for m in METRICS]
 
 

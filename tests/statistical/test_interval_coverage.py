@@ -47,7 +47,7 @@ def test_of_bounded_means_at_twenty_rows(model):
 
 @pytest.mark.parametrize("key", ["event_auroc", "overconfidence", "crps", "rmse"])
 def test_of_others(key):
-    enough(held(key, "std too small" if METRICS[key].task == "regression" else "overconfident", 50, 100))
+    enough(held(key, "std too small" if METRICS[key].domain.name == "regression" else "overconfident", 50, 100))
 
 
 @pytest.mark.parametrize("model", ["sharp", "calibrated"])

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import load
 from calibrant.contracts.kinds import require_any_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError
 
 __all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]
@@ -88,7 +88,7 @@ class MlflowCalibrator:
             When the input cannot be read.
         """
         values = np.asarray(model_input, dtype=np.float64)
-        if isinstance(self.calibrator, RegressionCalibrator):
+        if self.calibrator.domain is REGRESSION:
             if values.ndim != 2 or values.shape[1] != 2:
                 raise InputError(f"model_input must have two columns, mean and std; got shape {values.shape}.")
             forecast = self.calibrator.predict(values[:, 0], values[:, 1])

@@ -7,8 +7,6 @@ from calibrant.reporting.report import Report
 
 __all__ = ["model_card"]
 
-TASKS = {"classification": "tabular-classification", "regression": "tabular-regression"}
-
 
 def model_card(report: Report, *, model: str, dataset: str, task: str | None = None) -> str:
     """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the tables as Markdown.
@@ -46,7 +44,7 @@ def model_card(report: Report, *, model: str, dataset: str, task: str | None = N
     # A string of JSON is one of YAML.
     lines = [
         "---", "model-index:", f"- name: {json.dumps(model)}", "  results:", "  - task:",
-        f"      type: {json.dumps(task or TASKS[summary['task']])}", "    dataset:", f"      name: {json.dumps(dataset)}",
+        f"      type: {json.dumps(task or 'tabular-' + summary['task'])}", "    dataset:", f"      name: {json.dumps(dataset)}",
         f"      type: {json.dumps(dataset)}", "    metrics:", *(line for row in summary["metrics"] for line in _metric(row)), "---",
     ]  # fmt: skip
     return "\n".join(lines) + "\n\n" + report.to_markdown()

@@ -13,10 +13,11 @@ from calibrant.audits.found import number_features
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.result import Audit
 from calibrant.audits.sample import Sample, ScoreSample, of_classes, of_forecasts, of_outcomes
+from calibrant.contracts.domain import domain_of_input
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import REGRESSION, read_labelled
 from calibrant.errors import InputError
-from calibrant.forecasts.read import is_forecast, read_forecast
+from calibrant.forecasts.read import read_forecast
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.sketch import ScoreSketch
 from calibrant.frames.state import GroupState
@@ -170,7 +171,7 @@ def _read(
     y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, weight_kind: WeightKind, classes: Any, inputs: Any
 ) -> tuple[Any, Any]:
     """(record, target)"""
-    if std is not None or is_forecast(P):
+    if domain_of_input(P, std) is REGRESSION:
         if target is not None:
             raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
         record = read_forecast(P, std, y_true, sample_weight=sample_weight).one_output()

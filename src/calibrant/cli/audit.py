@@ -9,6 +9,7 @@ import click
 from calibrant.cli.options import (
     FAILED,
     FILE,
+    TASKS,
     Columns,
     all_option,
     cluster_option,
@@ -72,7 +73,7 @@ def audit(
         "weight_kind": weight_kind,
     }
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
-    if data.task == "regression":
+    if data.domain.name == TASKS[1]:
         if data.outputs is not None:
             raise InputError(f"audit takes forecasts of one output; {data.path} has {len(data.outputs)}; name one with --mean and --std.")
         result = calibrant.audit(data.labels, data.forecast, **options)

@@ -9,13 +9,15 @@ import click
 import calibrant
 from calibrant.cli.event import refuse_target
 from calibrant.cli.extensions import import_extensions
-from calibrant.cli.methods import make, methods, regression_methods
+from calibrant.cli.methods import METHODS, make
 from calibrant.cli.reading import PredictionFile, column_order, columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.compare.given import resolve
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 
@@ -26,11 +28,10 @@ __all__ = ["arranged", "chosen", "fitting", "fold_progress", "groups_used", "of_
 
 N_SPLITS = 5
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
-#: By task: the methods by name, what its calibrators are, and what they calibrate.
-TASKS: dict[Any, Any] = {
-    "classification": (methods, calibrant.Calibrator, "predictions of classes"),
-    "regression": (regression_methods, calibrant.RegressionCalibrator, "forecasts of a number"),
-}
+#: What a report is given of a file.
+GIVEN: Facet[Any] = Facet("reports of files")
+GIVEN.register(CLASSIFICATION, lambda: arranged)
+GIVEN.register(REGRESSION, lambda: lambda data, _: {"P": data.forecast, "outputs": data.outputs})
 
 
 def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
@@ -44,14 +45,14 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
         return None
     import_extensions()
     loaded = calibrant.load(path)
-    if not isinstance(loaded, (calibrant.Map, *(kind for _, kind, _ in TASKS.values()), *also)):
+    if not isinstance(loaded, (calibrant.Map, calibrant.Calibrator, calibrant.RegressionCalibrator, *also)):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
     return loaded
 
 
 def fitting(calibrator: Any, data: PredictionFile) -> Any:
     """The calibrator, saved or none, if it is for what the file holds."""
-    *_, kind, words = TASKS[data.task]
+    words = data.domain.predictions
     scores, of_map = data.inputs == "score", isinstance(calibrator, calibrant.Map)
     if of_map and not scores:
         raise InputError(
@@ -63,7 +64,7 @@ def fitting(calibrator: Any, data: PredictionFile) -> Any:
             f"{data.path} holds scores, as --inputs score says, and the saved {type(calibrator).__name__} was fitted on "
             f"{WORDS.get(getattr(calibrator, 'inputs', None), words)}; say other --inputs, or fit one on scores."
         )
-    if calibrator is not None and not of_map and not isinstance(calibrator, kind):
+    if calibrator is not None and not of_map and calibrator.domain is not data.domain:
         raise InputError(
             f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate; say --task if that is not what it holds, "
             f"or fit one with `calibrant fit {data.path.name}`."
@@ -76,7 +77,7 @@ def chosen(
     groups: Any = None,
 ) -> Calibrator:  # fmt: skip
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
-    named, _, words = TASKS[data.task]
+    named, words = METHODS[data.domain], data.domain.predictions
     refuse_target(data, target)
     if groups is None and method in set(named(groups=True)) - set(named()):
         raise click.UsageError(f"--method {method} needs --groups A,B, the columns of groups, of a command that has it: fit or report.")
@@ -87,8 +88,8 @@ def chosen(
     if loaded is not None:
         return loaded
     if method is not None:
-        return make(method, data.task, "answer" if target == "answer" else "classes")
-    return resolve(None if default is None else default(), data.task)
+        return make(method, data.domain, "answer" if target == "answer" else "classes")
+    return resolve(None if default is None else default(), data.domain)
 
 
 def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
@@ -121,10 +122,7 @@ def reported(
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
     if options.get("groups") is None and is_fitted(calibrator):
         options["groups"] = groups_used(calibrator, data)
-    if data.task == "regression":
-        found = calibrant.report(data.labels, data.forecast, outputs=data.outputs, **options)
-    else:
-        found = calibrant.report(data.labels, **arranged(data, calibrator), **options)
+    found = calibrant.report(data.labels, **GIVEN[data.domain](data, calibrator), **options)
     if not said:
         return found
     made = found.to_dict()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, Columns, cluster_option, column_options, json_option, target_option, weight_kind_option
+from calibrant.cli.options import FILE, TASKS, Columns, cluster_option, column_options, json_option, target_option, weight_kind_option
 from calibrant.cli.wording import few, say
 from calibrant.errors import InputError
 
@@ -58,10 +58,10 @@ def compare(
         _require_same_rows(data, whole, other, record)
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
-    usual = OF_NUMBERS if data.task == "regression" else OF_EVENTS if one is not whole else OF_CLASSES
+    usual = OF_NUMBERS if data.domain.name == TASKS[1] else OF_EVENTS if one is not whole else OF_CLASSES
     drawn = clustered(whole, column_of(data, cluster), weight_kind)
     records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
-    found = metrics.compare.of(records, _metrics(keys, data.task) or usual, cluster=drawn.cluster, **options)
+    found = metrics.compare.of(records, _metrics(keys, data.domain) or usual, cluster=drawn.cluster, **options)
     say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1) if as_json else str(found))
 
 
@@ -110,7 +110,7 @@ def _record(data, target):
     from calibrant.cli.event import refuse_target, viewed
 
     refuse_target(data, target)
-    if data.task == "regression":
+    if data.domain.name == TASKS[1]:
         return (whole := data.record().one_output()), whole
     whole, asked = data.record(), viewed(data, target)
     return whole, whole if asked in ("answer", "classes") else whole.as_pair(asked)
@@ -122,11 +122,13 @@ def _require_same_rows(first, ours, other, theirs):
 
     from calibrant.labels import places
 
-    if first.task != other.task:
-        raise InputError(f"{other.path} must be of the same task as {first.path}; got {other.task} and {first.task}; say --task.")
+    if first.domain is not other.domain:
+        raise InputError(
+            f"{other.path} must be of the same task as {first.path}; got {other.domain.name} and {first.domain.name}; say --task."
+        )
     if len(ours) != len(theirs):
         raise InputError(f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,}; compare on the same rows.")
-    if first.task == "classification":
+    if first.domain.name == TASKS[0]:
         same = np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
     else:
         same = ours.y == theirs.y
@@ -136,12 +138,12 @@ def _require_same_rows(first, ours, other, theirs):
             raise InputError(f"{said}; {np.sum(~agree):,} of {len(ours):,} differ; give both the same rows in the same order.")
 
 
-def _metrics(keys, task):
+def _metrics(keys, domain):
     from calibrant import metrics
     from calibrant.contracts.metric import Metric
 
     known = (getattr(metrics, name) for name in metrics.__all__)
-    of_task = {one.key: one for one in known if isinstance(one, Metric) and one.task == task}
+    of_task = {one.key: one for one in known if isinstance(one, Metric) and one.domain is domain}
     unknown = next((key for key in keys if key not in of_task), None)
     if unknown is not None:
         raise click.UsageError(f"--metric must be one of {', '.join(of_task)}; got {unknown!r}.")

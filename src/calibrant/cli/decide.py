@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, Columns, cluster_option, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.options import FILE, TASKS, Columns, cluster_option, column_options, force_option, output_option, refuse_existing
 from calibrant.cli.wording import say
 
 __all__ = ["decide"]
@@ -60,7 +60,7 @@ def decide(
 
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
-    if data.task == "regression":
+    if data.domain.name == TASKS[1]:
         raise click.UsageError(f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among classes.")
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant.cli.columns import require_all
 from calibrant.cli.wording import few
+from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError, warn
 from calibrant.frames.event_labels import NO_AND_YES, event_places
 from calibrant.labels import is_missing, places
@@ -103,7 +104,7 @@ def _say_it(classes):
 
 def refuse_target(data: Any, target: str | None) -> None:
     """Refuse --target where nothing is asked of classes."""
-    if target is not None and data.task == "regression":
+    if target is not None and data.domain is REGRESSION:
         raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
 
 
@@ -120,7 +121,7 @@ def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
 
     By default the event of two classes, and the classes of more; the answer where a calibrator speaks of it alone.
     """
-    if data.task == "regression":
+    if data.domain is REGRESSION:
         return None
     if target is None and calibrator is not None and calibrator.tags.output == "confidence":
         return "answer"

@@ -8,6 +8,7 @@ import click
 
 from calibrant.cli.options import (
     FILE,
+    TASKS,
     Columns,
     cluster_option,
     column_options,
@@ -22,10 +23,10 @@ from calibrant.cli.wording import say
 
 __all__ = ["fit"]
 
-#: By task, what is said beside the number of rows.
+#: By domain, what is said beside the number of rows.
 ALSO: dict[str, Callable[[Any], str]] = {
-    "classification": lambda record: f", {record.n_classes} classes",
-    "regression": lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
+    TASKS[0]: lambda record: f", {record.n_classes} classes",
+    TASKS[1]: lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
 }
 
 
@@ -96,9 +97,9 @@ def _fitted(file, columns, method, target, groups, cluster):
         calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
         record = clustered(data.record(of_rows), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
-        if data.task != "regression" and data.values.ndim == 1 and len(data.names) == 1:
+        if data.domain.name == TASKS[0] and data.values.ndim == 1 and len(data.names) == 1:
             fitted.risk_column_ = (data.names[0], data.inputs)
-        return fitted, f"{len(record):,} rows{ALSO[data.task](record)}"
+        return fitted, f"{len(record):,} rows{ALSO[data.domain.name](record)}"
 
 
 def _taking(calibrator, groups):
@@ -112,9 +113,10 @@ def _taking(calibrator, groups):
 
 def _check_target(target, method, data):
     """Refuse a question that no calibrator of this file would answer."""
-    from calibrant.cli.event import QUESTIONS, viewed
+    from calibrant.cli.event import QUESTIONS, refuse_target, viewed
 
-    if target is None or data.task == "regression":
+    refuse_target(data, target)
+    if target is None:
         return
     if target == "answer" and method is None:
         raise click.UsageError("--target answer says what the map of --method is fitted to; name one, such as --method isotonic.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from calibrant.cli.columns import ARRAYS, PATTERNS, as_floats
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -47,7 +49,7 @@ class ForecastFile:
     source: Any
     names: dict[Any, Any]
     outcome: tuple[str, ...] = ()
-    task: ClassVar[str] = "regression"
+    domain: ClassVar[Domain] = REGRESSION
     inputs: ClassVar[None] = None
 
     def record(self, groups: Any = None) -> ForecastRecord:
@@ -59,7 +61,7 @@ class ForecastFile:
 def holds_forecasts(source: Any, columns: "Columns") -> bool:
     """Whether a file is about a number: by --task, by the names given, or by its columns; one that could be both is refused."""
     if columns.task is not None:
-        return columns.task == "regression"
+        return columns.task == REGRESSION.name
     if columns.mean is not None or columns.std is not None or columns.quantiles is not None:
         return True
     given = (columns.one, columns.inputs, columns.probabilities, columns.logits)

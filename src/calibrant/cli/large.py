@@ -22,6 +22,7 @@ from calibrant.cli.reading import column_order, key_of, read_file, read_source, 
 from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
+from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.frames.coding import encode
@@ -232,7 +233,7 @@ def _headed(first, columns, prefer):
     if columns.inputs not in (None, "probability", "logit") or columns.predicted:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
-    if data.task == "regression":
+    if data.domain is REGRESSION:
         return None
     label = key_of(first, columns.label, "label")
     if label is None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from calibrant.cli.options import json_option
+from calibrant.cli.options import TASKS, json_option
 from calibrant.cli.tables import console
 
 __all__ = ["list_methods"]
@@ -18,7 +18,7 @@ FACTS = {
 
 
 @click.command("methods")
-@click.option("--task", type=click.Choice(["classification", "regression"]), help="Only those of this task (default: both).")
+@click.option("--task", type=click.Choice(TASKS), help="Only those of this task (default: both).")
 @json_option
 def list_methods(task: Any, as_json: Any) -> None:
     """List the calibrators that --method takes, and the metrics, for predictions of classes and for forecasts of a number.
@@ -28,8 +28,10 @@ def list_methods(task: Any, as_json: Any) -> None:
       calibrant methods
       calibrant methods --task regression --json
     """
-    tasks = ["classification", "regression"] if task is None else [task]
-    found = {name: {"calibrators": _calibrators(name), "metrics": _metrics(name)} for name in tasks}
+    from calibrant.cli.methods import METHODS
+
+    domains = [one for one in METHODS if task in (None, one.name)]
+    found = {one.name: {"calibrators": _calibrators(one), "metrics": _metrics(one)} for one in domains}
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
@@ -39,18 +41,18 @@ def list_methods(task: Any, as_json: Any) -> None:
             out.print(_table(f"{name}: {kind}", rows))
 
 
-def _calibrators(task):
-    from calibrant.cli.methods import methods, regression_methods
+def _calibrators(domain):
+    from calibrant.cli.methods import METHODS
     from calibrant.compare.given import shown_name
 
-    made = {name: make() for name, make in (methods(groups=True) if task == "classification" else regression_methods(groups=True)).items()}
+    made = {name: make() for name, make in METHODS[domain](groups=True).items()}
     return [
         {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
         for name, one in made.items()
     ]
 
 
-def _metrics(task):
+def _metrics(domain):
     from calibrant import metrics
     from calibrant.contracts.metric import Metric
 
@@ -58,7 +60,7 @@ def _metrics(task):
     return [
         {"name": name, "is": metric.name, "facts": ", ".join(_facts(metric))}
         for name, metric in found
-        if isinstance(metric, Metric) and metric.task == task
+        if isinstance(metric, Metric) and metric.domain is domain
     ]
 
 

@@ -12,6 +12,7 @@ from calibrant.cli.large import large_report, read_any
 from calibrant.cli.options import Columns
 from calibrant.cli.reading import column_of, column_order, columns_of
 from calibrant.cli.wording import shown
+from calibrant.contracts.reading import REGRESSION
 from calibrant.forecasts.normal import require_order
 from calibrant.groups import WeightKind
 
@@ -71,7 +72,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     data = read_any(file, asked.columns, cluster=own, prefer=getattr(loaded, "inputs", None))
     held_out = None
     if asked.test is not None:
-        held_out = read_any(asked.test, replace(asked.columns, task=data.task), cluster=asked.cluster, prefer=data.inputs)
+        held_out = read_any(asked.test, replace(asked.columns, task=data.domain.name), cluster=asked.cluster, prefer=data.inputs)
     rows, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(rows, asked.time),
@@ -99,7 +100,7 @@ def _test(test: Any, data: Any, groups: str | None) -> Any:
     if test is None:
         return None
     own = () if groups is None else (columns_of(test, groups, "--groups"),)
-    if data.task == "regression":
+    if data.domain is REGRESSION:
         require_order(test.outputs, f"{test.path}", data.outputs, f"{data.path}")
         return test.labels, test.forecast, test.weight, *own
     order = column_order(test, data.classes) if data.classes is not None else slice(None)

@@ -8,10 +8,12 @@ from typing import Any
 import calibrant
 from calibrant._support.registry import key_of, registered
 from calibrant.cli.extensions import import_extensions
+from calibrant.contracts.domain import Domain, Facet
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.wrap.as_calibrator import as_calibrator
 
-__all__ = ["RENAMED", "TARGETS", "make", "methods", "regression_methods", "score_methods"]
+__all__ = ["METHODS", "RENAMED", "TARGETS", "make", "methods", "regression_methods", "score_methods"]
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
@@ -85,15 +87,21 @@ def score_methods() -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def make(name: str, task: str = "classification", target: str = "classes") -> Any:
+#: The methods of each domain by name.
+METHODS: Facet[Any] = Facet("methods")
+METHODS.register(CLASSIFICATION, lambda: methods)
+METHODS.register(REGRESSION, lambda: lambda _="classes", groups=False: regression_methods(groups))
+
+
+def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
     """The calibrator of that name, unfitted; a map's for the target.
 
     Examples
     --------
-    >>> make("identity"), make("interval", "regression")
+    >>> make("identity"), make("interval", REGRESSION)
     (Identity(), IntervalCalibration())
     """
-    found = methods(target, groups=True) if task == "classification" else regression_methods(groups=True)
+    found = METHODS[domain](target, groups=True)
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()

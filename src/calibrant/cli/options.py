@@ -46,6 +46,8 @@ NAMED = (
     "risk", "confidence", "predicted", "inputs", "positive", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles",
     "skip_missing",
 )  # fmt: skip
+#: The names of the domains, said here as their objects are slow to load.
+TASKS = ("classification", "regression")
 FORECASTS = (
     click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
     click.option("--std", metavar="NAMES", help="Standard deviations of the forecasts, named as for --mean (default std)."),
@@ -54,7 +56,7 @@ FORECASTS = (
         help="Means of the forecasts: a column or array, or several as a,b (default mean, or mean_NAME for several outputs).",
     ),
     click.option(
-        "--task", type=click.Choice(["classification", "regression"]),
+        "--task", type=click.Choice(TASKS),
         help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
     ),
 )  # fmt: skip
@@ -146,7 +148,7 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
     one = next((name for name in ("risk", "confidence") if named.get(name)), None)
     others = ("confidence", "probabilities", "logits", "mean", "std", "quantiles")
     other = next((name for name in others if one is not None and name != one and named.get(name)), None)
-    if other is not None or (one is not None and named.get("task") == "regression"):
+    if other is not None or (one is not None and named.get("task") == TASKS[1]):
         raise click.UsageError(f"--{one} and --{other or 'task regression'} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")

@@ -15,6 +15,8 @@ from calibrant.cli.event import as_risk, event_of, two_labels
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, names_of_forecasts, read_forecasts
 from calibrant.cli.options import Columns
 from calibrant.cli.wording import few, say
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
 from calibrant.labels import label_key, places
 from calibrant.predictions import Predictions, read
@@ -51,7 +53,7 @@ class PredictionFile:
     names: list[Any]
     event: Any = None
     outcome: tuple[str, ...] = ()
-    task: ClassVar[str] = "classification"
+    domain: ClassVar[Domain] = CLASSIFICATION
 
     def record(self, groups: Any = None) -> Predictions:
         """The rows, with their labels where these were read."""

@@ -7,6 +7,7 @@ import numpy as np
 import calibrant
 from calibrant.cli.choosing import arranged
 from calibrant.cli.options import Columns
+from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError
 
 __all__ = ["RULES", "rule_columns"]
@@ -24,7 +25,7 @@ SEPARATOR = "|"
 def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray]:
     """The column that a saved rule adds to the rows of a file, whose predictions are in the ``columns`` named."""
     name, of_predictions, of_scores = RULES[type(rule)]
-    if data.task == "regression":
+    if data.domain is REGRESSION:
         raise InputError(f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides on classes.")
     # A rule of scores takes any one column, as its threshold is in the units of the one that it was fitted on.
     scores = not hasattr(rule, "classes_")

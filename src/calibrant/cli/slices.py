@@ -21,7 +21,7 @@ from calibrant.cli.event import as_risk, event_of, refuse_unsaid
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import Columns, refuse_existing
+from calibrant.cli.options import TASKS, Columns, refuse_existing
 from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.reading import rows_left
 from calibrant.cli.sources import open_source, parts_of
@@ -196,7 +196,7 @@ def _asked(kinds, columns, target):
     usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
     normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
     looks = not (columns.task or given or usual) and (normal or quantiles)
-    if columns.task == "regression" or columns.mean or columns.std or columns.quantiles or looks:
+    if columns.task == TASKS[1] or columns.mean or columns.std or columns.quantiles or looks:
         if target is not None:
             raise click.UsageError("--target is for predictions of classes; these are forecasts of a number; leave it out.")
         label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")

@@ -42,7 +42,7 @@ def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
 def print_summary(summary: dict[str, Any]) -> None:
     """The metrics of a summary as a table for each output, then its cautions and verdict."""
     out, data = console(), summary["data"]
-    if summary["task"] == "classification":
+    if "n_classes" in data:
         out.print(_metrics_table(f"{_rows(data)}, {data['n_classes']} classes", summary["metrics"], summary))
     else:
         for name in data["outputs"]:
@@ -72,7 +72,7 @@ def _metrics_table(title, rows, summary):
         table.add_column("change", justify="right")
         table.add_column("")
     # Error bars have units of their own, however small or large.
-    written = rounded if summary["task"] == "classification" else _four_digits
+    written = rounded if "n_classes" in summary["data"] else _four_digits
     for row in rows:
         cells = [row["name"], with_interval(row["before"], written=written)]
         if after and row["after"] is None:

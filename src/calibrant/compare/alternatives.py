@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant.compare.scores import Estimate
+from calibrant.contracts.domain import domain_of
+from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import PairRow
 from calibrant.metrics.comparison import compare as in_pairs
-from calibrant.metrics.probability.log_loss import log_loss
-from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
 
-__all__ = ["CHOSEN_BY", "Alternative", "against_chosen", "alternatives", "best"]
+__all__ = ["Alternative", "against_chosen", "alternatives", "best"]
 
-#: By task: the proper score that calibrators are chosen by, and the key of the one that they must not surely worsen, or None.
-CHOSEN_BY: dict[Any, Any] = {"classification": (log_loss, None), "regression": (continuous_ranked_probability_score, "nll")}
 #: Of a metric that the forecasts after calibration do not have.
 NOTHING = Estimate(None)
 
@@ -43,10 +41,10 @@ def best(compared: Any, tables: Any) -> str:
     compared : {name: Compared}
     tables : {name: for each output a list of its ``Score``}
     """
-    score, guard = CHOSEN_BY[next(iter(compared.values())).before.task]
+    by = CHOSEN_BY[domain_of(next(iter(compared.values())).before)]
 
     def rank(name):
-        return compared[name].evaluation == "in-sample", _harms(tables[name], guard), _relative(tables[name], score.key)
+        return compared[name].evaluation == "in-sample", _harms(tables[name], by.guard), _relative(tables[name], by.score.key)
 
     return min(compared, key=rank)
 
@@ -69,7 +67,7 @@ def against_chosen(compared: Any, chosen: str, level: float = 0.95) -> list[dict
     honest = {name: compared[name].outputs() for name in (chosen, *compared) if compared[name].evaluation != "in-sample"}
     if chosen not in honest:
         return [{} for _ in compared[chosen].outputs()]
-    score, _ = CHOSEN_BY[compared[chosen].before.task]
+    score = CHOSEN_BY[domain_of(compared[chosen].before)].score
     found = [
         in_pairs.of(
             {name: parts[j].before if parts[j].after is None else parts[j].after for name, parts in honest.items()}, [score], level=level
@@ -89,7 +87,7 @@ def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,), 
     names : names of the outputs
     against : as ``against_chosen`` gives it, optional
     """
-    score, _ = CHOSEN_BY[compared[chosen].before.task]
+    score = CHOSEN_BY[domain_of(compared[chosen].before)].score
     found = []
     for j, output in enumerate(names):
         of = output if len(names) > 1 else None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.out_of_fold import fit_clone, out_of_fold
@@ -108,7 +109,7 @@ def compare(
 
 def _uncut(record, n_splits, random_state):
     """Folds that cut no cluster of rows."""
-    rows, stratify = np.zeros((len(record), 1)), record.task == "classification"
+    rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
     return make_splits(n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify)
 
 

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from calibrant._exports import exports
 from calibrant._support.explained import explained
 from calibrant.compare.given import shown_name
-from calibrant.contracts.reading import TaskRecord
+from calibrant.contracts.domain import Facet, domain_of
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, TaskRecord
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["Choice", "choice", "made_by"]
@@ -31,7 +32,7 @@ def choice(calibrator: Any, record: TaskRecord) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None
-    candidates, code = _candidates(getattr(calibrator, "table_", None)), CODE[record.task](calibrator, record)
+    candidates, code = _candidates(getattr(calibrator, "table_", None)), CODE[domain_of(record)](calibrator, record)
     return Choice(shown_name(calibrator), calibrator.status_, explained(calibrator), candidates, code)
 
 
@@ -84,4 +85,6 @@ def _of_numbers(calibrator, record):
     ]
 
 
-CODE: dict[Any, Any] = {"classification": _of_classes, "regression": _of_numbers}
+CODE: Facet[Any] = Facet("code to apply a calibrator")
+CODE.register(CLASSIFICATION, lambda: _of_classes)
+CODE.register(REGRESSION, lambda: _of_numbers)

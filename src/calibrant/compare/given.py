@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from calibrant.contracts.domain import Domain, Facet, domain_of_input
 from calibrant.contracts.kinds import require_regression_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.as_calibrator import as_calibrator
 
-__all__ = ["of_forecasts", "resolve", "several", "shown_name"]
+__all__ = ["domain_meant", "resolve", "several", "shown_name"]
 
 
 def shown_name(calibrator: Any) -> str:
@@ -26,16 +27,19 @@ def shown_name(calibrator: Any) -> str:
     return calibrator.tags.label or type(calibrator).__name__
 
 
-def of_forecasts(calibrator: Any) -> bool:
-    """Whether a calibrator, its class, or the first of several is one of forecasts."""
+def domain_meant(P: Any, std: Any, calibrator: Any) -> Domain:
+    """The domain of the predictions or, where none is sure of them, of the calibrator, its class or the first of several."""
+    found = domain_of_input(P, std)
+    if found.takes(P, std):
+        return found
     if isinstance(calibrator, list | tuple | dict) and calibrator:
         calibrator = next(iter(calibrator.values() if isinstance(calibrator, dict) else calibrator))
-    return isinstance(calibrator, RegressionCalibrator) or (isinstance(calibrator, type) and issubclass(calibrator, RegressionCalibrator))
+    return getattr(calibrator, "domain", found)
 
 
-def resolve(calibrator: Any, task: str = "classification") -> Any:
-    """The calibrator meant: the default of the task for None, an instance of a class, one-vs-rest for a map; ``Identity()`` for none."""
-    return RESOLVE[task](calibrator)
+def resolve(calibrator: Any, domain: Domain = CLASSIFICATION) -> Any:
+    """The calibrator meant: the default of the domain for None, an instance of a class, one-vs-rest for a map; ``Identity()`` for none."""
+    return RESOLVE[domain](calibrator)
 
 
 def _of_classes(calibrator):
@@ -48,17 +52,19 @@ def _of_numbers(calibrator):
     return calibrator if isinstance(calibrator, Identity) else require_regression_calibrator(calibrator)
 
 
-RESOLVE: dict[Any, Any] = {"classification": _of_classes, "regression": _of_numbers}
+RESOLVE: Facet[Any] = Facet("calibrators")
+RESOLVE.register(CLASSIFICATION, lambda: _of_classes)
+RESOLVE.register(REGRESSION, lambda: _of_numbers)
 
 
-def several(calibrator: Any, task: str = "classification") -> dict[str, Any] | None:
+def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] | None:
     """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved; None for a single one."""
     if isinstance(calibrator, Mapping):
-        named = {str(name): resolve(value, task) for name, value in calibrator.items()}
+        named = {str(name): resolve(value, domain) for name, value in calibrator.items()}
     elif isinstance(calibrator, list | tuple):
         named = {}
         for value in calibrator:
-            made = resolve(value, task)
+            made = resolve(value, domain)
             name = shown_name(made)
             named[name if name not in named else f"{name} ({len(named) + 1})"] = made
     else:

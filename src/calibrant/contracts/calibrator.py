@@ -14,7 +14,9 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.arrays import column_names
 from calibrant.contracts.compiled import Compiled
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.expression import Expression
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.contracts.symbolic import SymbolicRecord, symbolic
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
@@ -43,7 +45,7 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     RegressionCalibrator, Map, Signal : the other templates.
     """
 
-    task: ClassVar[str] = "classification"
+    domain: ClassVar[Domain] = CLASSIFICATION
     tags: ClassVar[Tags] = Tags()
     #: Names of the columns of groups, where those of the fit had names.
     group_names_: list[str] | None = None

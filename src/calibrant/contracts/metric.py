@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
 from calibrant.arrays import require_pairs
 from calibrant.contracts.clustered import cluster_draws, clustered_interval, two_way_interval
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level, require_resamples
 from calibrant.contracts.other_labels import other_draws
-from calibrant.contracts.reading import TaskRecord, read_for
+from calibrant.contracts.reading import CLASSIFICATION, TaskRecord, read_for
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, cluster_ways, clustered
@@ -48,7 +49,7 @@ class Metric:
     estimand: ClassVar[str] = "value on ever more rows of the same kind"  # what its interval is of
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
-    task: ClassVar[str] = "classification"
+    domain: ClassVar[Domain] = CLASSIFICATION
     proper: ClassVar[bool] = False
     #: Whether a model may be chosen by it: proper scores, and scores of the label or the ranking alone; never a calibration error.
     selects: ClassVar[bool] = False
@@ -217,7 +218,7 @@ class Metric:
             limits = bca_limits(values, value, leave_out_values(record.weights, self._revalued(record), random_state), level)
         else:
             limits = percentile_limits(values, level)
-            if method == "auto" and self.task == "classification":
+            if method == "auto" and self.domain.seen_labels:
                 # What has not been seen may widen it at either end.
                 others = percentile_limits(other_draws(record, self._revalued(record), n_resamples, random_state), level)
                 limits = min(limits[0], others[0]), max(limits[1], others[1])

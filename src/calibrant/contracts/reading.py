@@ -1,12 +1,13 @@
 """What was said and what was true, read as the metrics ask: probabilities for classification, forecasts for regression."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import to_array
+from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
 from calibrant.labels import SoftLabels, soft_refused
@@ -15,7 +16,7 @@ from calibrant.predictions import Inputs, Predictions, read
 if TYPE_CHECKING:
     from calibrant.contracts.metric import Metric
 
-__all__ = ["TaskRecord", "read_for", "read_labelled"]
+__all__ = ["CLASSIFICATION", "REGRESSION", "TaskRecord", "read_for", "read_labelled"]
 
 #: The records of all tasks: rows with weights, taken, gone through in blocks, one output at a time.
 TaskRecord = Predictions | ForecastRecord
@@ -29,7 +30,7 @@ def read_for(
 
     Parameters
     ----------
-    metrics : list of Metric, all of one task
+    metrics : list of Metric, all of one domain
     y_true, P, std, sample_weight, classes, inputs
         As for a metric.
     check_values : bool, default True
@@ -42,12 +43,13 @@ def read_for(
     Raises
     ------
     InputError
-        For metrics of several tasks, arguments of another task, and what the doors refuse.
+        For metrics of several domains, arguments of another domain, and what the doors refuse.
     """
-    tasks = {metric.task for metric in metrics}
-    if len(tasks) != 1:
-        raise InputError(f"metrics must be of one task; got {sorted(tasks) or 'none'}; call once for each task.")
-    return READERS[tasks.pop()](metrics, y_true, P, std, sample_weight, classes, inputs, check_values)
+    domains = {metric.domain for metric in metrics}
+    if len(domains) != 1:
+        found = sorted(one.name for one in domains) or "none"
+        raise InputError(f"metrics must be of one task; got {found}; call once for each task.")
+    return domains.pop().read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values)
 
 
 def read_labelled(
@@ -93,4 +95,8 @@ def _numbers(
     return read_forecast(P, std, y_true, sample_weight=sample_weight)
 
 
-READERS: dict[str, Callable[..., TaskRecord]] = {"classification": _classes, "regression": _numbers}
+CLASSIFICATION = Domain(
+    "classification", "predictions of classes", Predictions, _classes, takes=lambda P, std: False,
+    strata=True, seen_labels=True,
+)  # fmt: skip
+REGRESSION = Domain("regression", "forecasts of a number", ForecastRecord, _numbers, takes=lambda P, std: std is not None or is_forecast(P))

@@ -14,8 +14,10 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import column_names
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.reading import REGRESSION
 from calibrant.contracts.symbolic_forecast import SymbolicAverage, SymbolicBins, SymbolicForecast, symbolic_forecast
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError, SparseDataWarning
@@ -41,7 +43,7 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     Calibrator : the same for class probabilities.
     """
 
-    task: ClassVar[str] = "regression"
+    domain: ClassVar[Domain] = REGRESSION
     tags: ClassVar[Tags] = Tags(output="distribution")
     learns: ClassVar[tuple[str, ...]] = ()
     #: Names of the d outputs, where a frame said them in fit; older files have none.

@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import Metric
+from calibrant.contracts.reading import REGRESSION
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 
 __all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RootMeanMetric"]
@@ -22,7 +24,7 @@ class RegressionMetric(Metric):
     RegressionSumMetric, RegressionMeanMetric : what to derive from.
     """
 
-    task: ClassVar[str] = "regression"
+    domain: ClassVar[Domain] = REGRESSION
     degree: ClassVar[int | None] = 0
 
 

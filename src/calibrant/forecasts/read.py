@@ -48,7 +48,6 @@ class ForecastRecord:
     groups: Any = field(default=None, repr=False)
     X: Any = field(default=None, repr=False)
 
-    task: ClassVar[str] = "regression"
     shares: ClassVar[None] = None  # numbers have no soft labels
 
     def __len__(self) -> int:

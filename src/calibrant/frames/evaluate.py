@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
@@ -178,7 +179,7 @@ def _refuse(cluster, target, of_numbers):
 def _sums(metrics, columns):
     """The metrics, checked: each a sum over rows, of probabilities that are all there."""
     for metric in metrics:
-        if not isinstance(require_metric(metric, "each of metrics"), SumMetric) or metric.task != "classification":
+        if not isinstance(require_metric(metric, "each of metrics"), SumMetric) or metric.domain is not CLASSIFICATION:
             raise InputError(f"metrics must be sums over rows of predictions of classes; {metric.name} is not; compute it on the rows.")
         metric.with_options()
     if metrics and (columns.mode == "score" or columns.classes is None):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import model_forecast
+from calibrant.metrics.chosen_by import CHOSEN_BY
 
 __all__ = ["Scorer", "scorer"]
 
@@ -30,10 +30,8 @@ class Scorer:
 
         Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or ``predict``, whichever it has first.
         """
-        if self.metric.task == "regression":
-            value = float(np.mean(self.metric(y, model_forecast(estimator, X), sample_weight=sample_weight)))
-        else:
-            value = self.metric(y, estimator.predict_proba(X), classes=list(estimator.classes_), sample_weight=sample_weight)
+        predicted, options = CHOSEN_BY[self.metric.domain].predicted(estimator, X)
+        value = float(np.mean(self.metric(y, predicted, sample_weight=sample_weight, **options)))
         return -value if self.metric.direction == "minimize" else value
 
     def __repr__(self) -> str:
@@ -81,8 +79,7 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     [-0.2, -0.2]
     """
     metric = require_metric(metric).with_options(**options)
-    regression = metric.task == "regression"
-    proper = "negative_log_likelihood or continuous_ranked_probability_score" if regression else "log_loss or brier_score"
+    proper = CHOSEN_BY[metric.domain].proper
     if not metric.selects and not allow_improper:
         raise InputError(
             f"metric must be one that may select a model; {metric.name} is not (a useless model can have its best value); "

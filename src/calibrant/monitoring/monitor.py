@@ -12,11 +12,12 @@ from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.domain import domain_of_input
+from calibrant.contracts.reading import REGRESSION, read_labelled
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
-from calibrant.forecasts.read import is_forecast, read_forecast
+from calibrant.forecasts.read import read_forecast
 from calibrant.monitoring.advice import Advice, advise
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
 from calibrant.monitoring.pit_claim import PitClaim
@@ -241,7 +242,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
     def _summed(self, P, y, std, levels):
-        forecasts = std is not None or is_forecast(P)
+        forecasts = domain_of_input(P, std) is REGRESSION
         if forecasts != (self.target == "forecast"):
             found = "forecasts of a number" if forecasts else "predictions of classes"
             remedy = 'target="forecast"' if forecasts else "their mean and std=, or another target"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,8 +41,6 @@ class Predictions(Given):
     values, kind, classes, labels, shares, weight, X, reference, resolution, checked, memory, own, cluster, groups
         As given; see :class:`Given`.
     """
-
-    task: ClassVar[str] = "classification"
 
     @cached_property
     def probabilities(self) -> np.ndarray:

@@ -19,9 +19,8 @@ def audited(task: Task, found: Compared, asked: Asked) -> dict[str, Any] | None:
 
     Of an event, the rows are yes or no.
     """
-    target = "forecast" if task.name == "regression" else "answer"
     options = {"level": asked.level, "n_draws": AUDIT_DRAWS, "random_state": asked.random_state}
-    both = found.both(lambda record: audit_record(record, target, asked.columns, **options))
+    both = found.both(lambda record: audit_record(record, task.audited, asked.columns, **options))
     if both["before"] is None:
         return None
     return {**{when: None if one is None else _told(one) for when, one in both.items()}, "worst": _worst(both["before"], both["after"])}

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant import metrics
 from calibrant.compare.scores import Measure
 from calibrant.confidence.signal_accuracy import SignalAccuracy
+from calibrant.contracts.reading import CLASSIFICATION as DOMAIN
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
@@ -23,6 +24,7 @@ from calibrant.reporting.evidence import Confidence, confidence, latent, signals
 from calibrant.reporting.miscalibration import Miscalibration, miscalibration
 from calibrant.reporting.promises import Promises, promises
 from calibrant.reporting.quality import quality
+from calibrant.reporting.question import question
 from calibrant.reporting.regions import Place, by_region, confidence_gaps, confidence_sums, worth_of
 from calibrant.reporting.states import Seen
 from calibrant.reporting.task import Task
@@ -179,7 +181,7 @@ def _against(seen: Seen, groups: Any, margin: float | None, after: bool, random_
 
 
 CLASSIFICATION = Task(
-    name="classification", n_bins=15, resamples_all=True, read=read_rows, read_test=read_test, data=_data, measures=measures,
+    domain=DOMAIN, question=question, n_bins=15, resamples_all=True, read=read_rows, read_test=read_test, data=_data, measures=measures,
     seen=lambda record, asked: Seen.of([record], asked.n_bins, asked.level), quality=quality, cautions=cautions, sums=confidence_sums,
     gaps=confidence_gaps, vetoes=vetoes, against=_against, verdict=verdict, sections=_sections,
     chance=lambda seen, asked: chance_error(seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state),

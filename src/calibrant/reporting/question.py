@@ -5,21 +5,23 @@ from typing import Any
 
 from calibrant.errors import InputError
 
-__all__ = ["question"]
+__all__ = ["no_question", "question"]
 
 
 def question(target: Any, record: Any, calibrators: Iterable[Any]) -> Any:
-    """The ``target`` meant: as given, or by default the event of two classes, the classes of more; None of forecasts of a number.
+    """The ``target`` meant: as given, or by default the event of two classes, the classes of more.
 
     Where a calibrator gives confidences alone, the default is the answer, the one thing that it speaks of.
     """
-    if record.task == "regression":
-        if target is not None:
-            raise InputError(f"target asks a question about classes; got {target!r} with forecasts of a number; leave it out.")
-        return None
     if target is None:
         speaks_of_answers = any(one.tags.output == "confidence" for one in calibrators)
         return "answer" if speaks_of_answers else "event" if record.n_classes == 2 else "classes"
     if target not in ("answer", "classes") or target in record.classes.tolist():
         record.position(target)  # refuses what is no class
     return target
+
+
+def no_question(target: Any, record: Any, calibrators: Iterable[Any]) -> None:
+    """Refuse a ``target`` where only one question can be asked."""
+    if target is not None:
+        raise InputError(f"target asks a question about classes; got {target!r} with forecasts of a number; leave it out.")

@@ -12,23 +12,20 @@ from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.compare.alternatives import against_chosen, alternatives, best
 from calibrant.compare.before_after import Compared, compare, final
 from calibrant.compare.choice import choice
-from calibrant.compare.given import of_forecasts, resolve, several
+from calibrant.compare.given import domain_meant, resolve, several
 from calibrant.compare.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.forecasts.read import is_forecast
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.audited import audited
 from calibrant.reporting.cautions import evaluation_cautions
-from calibrant.reporting.classification import CLASSIFICATION
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.question import question
 from calibrant.reporting.regions import by_feature, by_group, worth_of
-from calibrant.reporting.regression.task import REGRESSION
 from calibrant.reporting.summary import Method, Part, Summary
+from calibrant.reporting.tables import TABLES
 from calibrant.reporting.task import Asked, Decisions, Task
 
 __all__ = ["part_of", "summarise", "summary_of"]
@@ -122,14 +119,14 @@ def summarise(
     """
     if margin is not None and not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
-    task = REGRESSION if std is not None or is_forecast(P) or of_forecasts(calibrator) else CLASSIFICATION
+    task = TABLES[domain_meant(P, std, calibrator)]
     _refuse_unknown(reading, task)
-    named = several(calibrator, task.name) or {"": resolve(calibrator, task.name)}
+    named = several(calibrator, task.domain) or {"": resolve(calibrator, task.domain)}
     of_fit, groups = _groups_of(groups, test, named)
     record, names = task.read(y, P, std, next(iter(named.values())), groups=of_fit, **reading)
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else task.read_test(test, record)
-    target = question(target, record, named.values())
+    target = task.question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, weight_kind, times)
     labelled = None if groups is None else label_columns(groups, measured)
     asked = Asked(
@@ -158,7 +155,7 @@ def summary_of(
     parts = [part_of(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
     data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
     return Summary(
-        task.name, target if found.whole is None else "event", title, level, data, method,
+        task.domain.name, target if found.whole is None else "event", title, level, data, method,
         task.overall({part.name: part.verdict for part in parts}),
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)], parts, choice(used, record),
         [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),

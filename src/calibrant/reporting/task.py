@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from calibrant.contracts.domain import Domain
 from calibrant.reporting.miscalibration import Miscalibration
 
 __all__ = ["Asked", "Decisions", "Task"]
@@ -45,7 +46,7 @@ class Task:
 
     Attributes
     ----------
-    name : as the records have it
+    domain : whose report it is
     n_bins : of the reliability curve, by default
     resamples_all : whether every alternative gets the intervals of a bootstrap, or only the one chosen
     read : (y, P, std, first calibrator, **options) -> (record, names of the outputs); its keywords are options of a report
@@ -63,12 +64,14 @@ class Task:
     sums : (record, index, count) -> (count, c) mergeable sums by group of rows; the first column is the weight
     gaps : (sums, level, worth of the rows from a level) -> one record for each group: rows, gap, low, high
         and more; all intervals hold together
+    question : (target, record, calibrators) -> the question answered, of what is asked for
+    audited : what an audit of its groups is asked, "answer" or "forecast"
     said : record -> ((n,) probability said, (n,) whether it happened), to be watched over time
     target : "answer" or "event": whose probability that is
     sections : (seen before and after, asked, calibrator to use) -> record of what only this task shows
     """
 
-    name: str
+    domain: Domain
     n_bins: int
     resamples_all: bool
     read: Callable[..., Any]
@@ -87,4 +90,6 @@ class Task:
     gaps: Callable[..., Any]
     said: Callable[..., Any]
     sections: Callable[..., Any]
+    question: Callable[..., Any]
+    audited: str = "answer"
     target: str = "answer"

@@ -16,14 +16,12 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.time_blocks import past_and_next, time_blocks, time_ranks
-from calibrant.metrics.probability.log_loss import log_loss
-from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
+from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.predictions import Inputs
 
 __all__ = ["RollingEvaluation", "rolling_evaluation"]
 
 #: Task -> the metric where none is named.
-METRICS: dict[str, Metric] = {"classification": log_loss, "regression": continuous_ranked_probability_score}
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,8 +104,8 @@ def rolling_evaluation(
     ([100.0, 200.0], True)
     """
     calibrator = require_any_calibrator(calibrator)
-    metric = METRICS[calibrator.task] if metric is None else require_metric(metric)
-    if metric.task != calibrator.task:
+    metric = CHOSEN_BY[calibrator.domain].score if metric is None else require_metric(metric)
+    if metric.domain is not calibrator.domain:
         raise InputError(f"metric must be of the calibrator's task; got {metric.name} for {type(calibrator).__name__}.")
     require_count("n_splits", n_splits)
     record: Any = read_for([metric], y, P, std, sample_weight, classes, inputs).one_output()

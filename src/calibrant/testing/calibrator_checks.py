@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain import Facet
 from calibrant.contracts.kinds import require_any_calibrator
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near
 from calibrant.testing.extremes import extreme_checks
@@ -158,9 +160,8 @@ def check_calibrator(calibrator: Calibrator | RegressionCalibrator) -> None:
 
 def calibrator_checks(calibrator: Calibrator | RegressionCalibrator) -> Iterator[Check]:
     """The checks that apply to ``calibrator`` by its kind and tags, each a callable with a name."""
-    tags = require_any_calibrator(calibrator).tags
-    own = FORECAST_CHECKS if isinstance(calibrator, RegressionCalibrator) else _of_classes(calibrator)
-    return bind([*LAWS, *WEIGHT_LAWS, *own], calibrator, tags.exceptions)
+    own = CALIBRATOR_CHECKS[require_any_calibrator(calibrator).domain](calibrator)
+    return bind([*LAWS, *WEIGHT_LAWS, *own], calibrator, calibrator.tags.exceptions)
 
 
 def _of_classes(calibrator):
@@ -277,3 +278,9 @@ def check_keeps_argmax(calibrator: Calibrator) -> None:
         Q = predicted(fitted(calibrator, data), data)
         own = _at_own_label(Q, given(calibrator, data))
         assert (own == Q.max(axis=1)).all(), f"the tag keeps_argmax is wrong on {data.name}: {int((own < Q.max(axis=1)).sum())} rows moved"
+
+
+#: What calibrators of a domain promise besides the laws of all.
+CALIBRATOR_CHECKS: Facet[Any] = Facet("checks of calibrators")
+CALIBRATOR_CHECKS.register(CLASSIFICATION, lambda: _of_classes)
+CALIBRATOR_CHECKS.register(REGRESSION, lambda: lambda calibrator: FORECAST_CHECKS)

@@ -1,5 +1,6 @@
 """Made problems, exact ones, and how a metric of each kind is given one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.softmax import log_softmax, softmax
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
@@ -280,16 +283,31 @@ def _exact_forecast(forecast):
     return NormalForecast(mean, std) if mean.ndim == 1 else NormalForecast(mean[:, :2], std[:, :2])
 
 
+@dataclass(frozen=True)
+class Made:
+    """What metrics of a domain are tried on: what they are called, made problems of one output, and whether values have a unit."""
+
+    kind: str
+    ordinary: Callable[[Any], list[Any]]
+    has_unit: bool = False
+
+
+MADE: Facet[Made] = Facet("made problems")
+MADE.register(CLASSIFICATION, lambda: Made("metric", lambda metric: problems(binary_only=metric.binary_only)))
+MADE.register(
+    REGRESSION,
+    lambda: Made("regression metric", lambda _: [data for data in forecast_problems() if data.y.ndim == 1], has_unit=True),
+)
+
+
 def kind_of(metric: Any) -> str:
     """ "metric", or "regression metric"."""
-    return "metric" if metric.task == "classification" else "regression metric"
+    return MADE[metric.domain].kind
 
 
 def ordinary(metric: Any) -> list[Any]:
     """The made problems that the metric accepts, of one output."""
-    if metric.task == "classification":
-        return problems(binary_only=metric.binary_only)
-    return [data for data in forecast_problems() if data.y.ndim == 1]
+    return MADE[metric.domain].ordinary(metric)
 
 
 def value(metric: Any, data: Any, weight: np.ndarray | None = None, **options: Any) -> Any:
@@ -299,7 +317,7 @@ def value(metric: Any, data: Any, weight: np.ndarray | None = None, **options: A
 
 def near(metric: Any, a: Any, b: Any, what: str, tolerance: float = 1e-9) -> None:
     """AssertionError unless two values agree; those of forecasts, which have a unit, relative to their size."""
-    scale = 1.0 if metric.task == "classification" else 1.0 + abs(b)
+    scale = 1.0 + abs(b) if MADE[metric.domain].has_unit else 1.0
     assert abs(a - b) <= tolerance * scale, f"{what}: {a!r} and {b!r}"
 
 

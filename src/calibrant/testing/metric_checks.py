@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.softmax import normalise_rows
+from calibrant.contracts.domain import Facet
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.testing.check import Check, bind, digest, require_good, run_all
 from calibrant.testing.containers import CONTAINER_CASES
@@ -222,6 +224,12 @@ def check_metric(metric: Metric) -> None:
     run_all(metric_checks(metric))
 
 
+#: What metrics of a domain promise besides the laws of all.
+METRIC_CHECKS: Facet[Any] = Facet("checks of metrics")
+METRIC_CHECKS.register(CLASSIFICATION, lambda: class_metric_checks)
+METRIC_CHECKS.register(REGRESSION, lambda: forecast_metric_checks)
+
+
 def metric_checks(metric: Metric) -> Iterator[Check]:
     """The checks that apply to ``metric`` by its task and facts, each a callable with a name."""
     laws = [
@@ -229,8 +237,7 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
         check_containers, check_one_row, check_interval, check_interval_of_clusters, check_unknown_option,
         *state_laws(require_metric(metric)),
     ]  # fmt: skip
-    own = class_metric_checks if metric.task == "classification" else forecast_metric_checks
-    return bind([*laws, *own(metric)], metric, metric.exceptions)
+    return bind([*laws, *METRIC_CHECKS[metric.domain](metric)], metric, metric.exceptions)
 
 
 def check_value_is_valid(metric: Metric) -> None:

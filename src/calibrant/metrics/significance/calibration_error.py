@@ -9,7 +9,7 @@ from calibrant._kernels.null_draws import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import CLASSIFICATION, read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.significance.calibration_test import CalibrationTest
 from calibrant.predictions import Inputs
@@ -68,7 +68,7 @@ def calibration_error_test(
     >>> calibration_error_test(full_calibration_error, [0, 1] * 50, [0.3, 0.7] * 50).p_value < 0.05
     True
     """
-    if require_metric(metric).task != "classification" or metric.direction != "minimize":
+    if require_metric(metric).domain is not CLASSIFICATION or metric.direction != "minimize":
         raise InputError(f"metric must be a calibration error of classes, smaller for better; got {metric!r}.")
     require_count("n_draws", n_draws, 19, usual=999)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)

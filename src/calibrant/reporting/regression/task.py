@@ -11,6 +11,7 @@ from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant.compare.scores import Measure, as_it_is
+from calibrant.contracts.reading import REGRESSION as DOMAIN
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
@@ -18,6 +19,7 @@ from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import n_clusters
 from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.question import no_question
 from calibrant.reporting.regions import REGIONS, Place, by_region, together, worth_of
 from calibrant.reporting.regression.cautions import cautions, vetoes
 from calibrant.reporting.regression.chance import chance_errors
@@ -190,7 +192,8 @@ def _against(seen: ForecastSeen, groups: Any, margin: float | None, after: bool,
 
 
 REGRESSION = Task(
-    name="regression", n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
+    domain=DOMAIN, question=no_question, audited="forecast",
+    n_bins=10, resamples_all=False, read=read_rows, read_test=read_test, data=_data, measures=measures,
     seen=_seen, quality=quality, cautions=lambda _, found: cautions(found),
     chance=lambda seen, asked: chance_errors(seen, random_state=asked.random_state),
     vetoes=lambda _, found: vetoes(found), against=_against,

@@ -172,7 +172,8 @@ class TableReport:
         method, used = Method.of(found, ""), None if fits is None else fits.final
         part = part_of(CLASSIFICATION, found, scores, None, method.name, self._asked, used, seen)
         made = Summary(
-            "classification", self.target, self.title, level, CLASSIFICATION.data(sample, [None]), method, part.verdict, part.cautions,
+            CLASSIFICATION.domain.name,
+            self.target, self.title, level, CLASSIFICATION.data(sample, [None]), method, part.verdict, part.cautions,
             [part], choice(used, sample), [],
         )  # fmt: skip
         of_sample = f"signals, promises and the calibrator's own curves are of a seeded sample of {len(sample):,} rows"

@@ -1,0 +1,24 @@
+"""The report of each domain, loaded when one is made."""
+
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.reporting.task import Task
+
+__all__ = ["TABLES"]
+
+
+def _of_classes() -> Task:
+    from calibrant.reporting.classification import CLASSIFICATION as table
+
+    return table
+
+
+def _of_numbers() -> Task:
+    from calibrant.reporting.regression.task import REGRESSION as table
+
+    return table
+
+
+TABLES: Facet[Task] = Facet("report")
+TABLES.register(CLASSIFICATION, _of_classes)
+TABLES.register(REGRESSION, _of_numbers)

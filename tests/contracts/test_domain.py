@@ -1,0 +1,135 @@
+"""A third kind of prediction enters by its own file: multiple choice with a ragged number of options."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from calibrant import metrics
+from calibrant.contracts.domain import DOMAINS, Domain, Facet, domain_of, domain_of_input
+from calibrant.contracts.metric import Metric
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.errors import InputError
+from calibrant.forecasts.read import read_forecast
+from calibrant.predictions import read
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Probabilities (options,) of questions with any number of options, by ``start`` (n + 1,), and the option that was right."""
+
+    probability: np.ndarray
+    start: np.ndarray
+    right: np.ndarray
+    weight: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False)
+    shares: ClassVar[None] = None
+    several: ClassVar[bool] = False
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def of_right(self) -> np.ndarray:
+        return self.probability[self.start[:-1] + self.right]
+
+    def one_output(self) -> "Questions":
+        return self
+
+    def outputs(self) -> list["Questions"]:
+        return [self]
+
+    def blocks(self, *_: Any) -> Any:
+        return [self]
+
+    def take(self, rows: np.ndarray) -> "Questions":
+        rows = np.arange(len(self))[rows]
+        parts = [self.probability[self.start[i] : self.start[i + 1]] for i in rows]
+        start = np.append(0, np.cumsum([len(part) for part in parts]))
+        return replace(
+            self, probability=np.concatenate(parts), start=start, right=self.right[rows],
+            weight=None if self.weight is None else self.weight[rows], derived={},
+        )  # fmt: skip
+
+
+def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values):
+    if std is not None:
+        raise InputError("std is of regression; leave it out for questions.")
+    start = np.append(0, np.cumsum([len(one) for one in P]))
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    return Questions(np.concatenate(P).astype(np.float64), start, np.asarray(y_true), weight)
+
+
+@pytest.fixture
+def questions():
+    made = Domain("questions", "answers to questions", Questions, _read, takes=lambda P, std: isinstance(P, list) and np.ndim(P[0]) == 1)
+    yield made
+    del DOMAINS["questions"]
+
+
+def metric_of(domain: Domain) -> Metric:
+    @dataclass(frozen=True, repr=False)
+    class QuestionLoss(MeanMetric):
+        name: ClassVar[str] = "log loss of questions"
+        key: ClassVar[str] = "question_log_loss"
+        range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+        estimand: ClassVar[str] = "expected log loss of a new question"
+
+        def _losses(self, record: Questions) -> np.ndarray:
+            return -np.log(record.of_right)
+
+    QuestionLoss.domain = domain
+    return QuestionLoss()
+
+
+def data(n=200):
+    rng = np.random.default_rng(0)
+    P = [rng.dirichlet(np.ones(rng.integers(2, 6))) for _ in range(n)]
+    return np.array([rng.choice(len(one), p=one) for one in P]), P
+
+
+def test_a_metric_of_a_third_domain_has_a_value_an_interval_and_weights(questions):
+    y, P = data()
+    metric = metric_of(questions)
+    losses = np.array([-np.log(one[k]) for one, k in zip(P, y, strict=True)])
+    assert metric(y, P) == pytest.approx(losses.mean())
+    assert metric(y, P, sample_weight=np.arange(200.0) + 1) == pytest.approx(np.average(losses, weights=np.arange(200) + 1))
+    found = metric.interval(y, P)
+    assert found.low < found.value < found.high
+    assert metric.interval(y, P, method="bootstrap", n_resamples=200).low == pytest.approx(found.low, abs=0.05)
+    assert metrics.compute([metric], y, P) == {"question_log_loss": metric(y, P)}
+
+
+def test_metrics_of_two_domains_are_not_read_together(questions):
+    y, P = data()
+    with pytest.raises(InputError, match=r"one task; got \['classification', 'questions'\]"):
+        metrics.compute([metric_of(questions), metrics.log_loss], y, P)
+    with pytest.raises(InputError, match="std is of regression"):
+        metric_of(questions)(y, P, std=np.ones(200))
+
+
+def test_a_record_and_an_input_say_their_domain(questions):
+    y, P = data(5)
+    assert domain_of(_read([], y, P, None, None, None, None, True)) is questions
+    assert domain_of(read([[0.5, 0.5]], [1])) is CLASSIFICATION
+    assert domain_of(read_forecast([0.0], [1.0], [0.0])) is REGRESSION
+    assert domain_of_input(P) is questions
+    assert domain_of_input(np.zeros(3)) is CLASSIFICATION
+    assert domain_of_input(np.zeros(3), np.ones(3)) is REGRESSION
+
+
+def test_a_facet_is_made_once_and_a_missing_one_is_named(questions):
+    made = []
+    units: Facet[str] = Facet("unit")
+    units.register(questions, lambda: made.append(1) or "share")
+    assert questions in units
+    assert (units[questions], units[questions], made) == ("share", "share", [1])
+    with pytest.raises(InputError, match="predictions of classes have no unit"):
+        units[CLASSIFICATION]
