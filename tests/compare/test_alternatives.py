@@ -2,10 +2,14 @@ from types import SimpleNamespace
 
 from calibrant.compare.alternatives import alternatives, best
 from calibrant.compare.scores import Change, Estimate, Score
+from calibrant.forecasts.read import read_forecast
+from calibrant.predictions import read
+
+RECORDS = {"classification": read([[0.4, 0.6]], [1]), "regression": read_forecast([0.0], [1.0], [0.0])}
 
 
 def compared(task, evaluation="out-of-fold"):
-    return SimpleNamespace(before=SimpleNamespace(task=task), after=object(), evaluation=evaluation)
+    return SimpleNamespace(before=RECORDS[task], after=object(), evaluation=evaluation)
 
 
 def score(key, before, after, meaning="better"):
