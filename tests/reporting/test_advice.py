@@ -11,7 +11,7 @@ MARGIN = 0.02
 
 
 def found(seen: bool, within: bool, shows: bool, excess: float = 0.0) -> Miscalibration:
-    detectable = {"offset": 0.01 if shows else 0.1, "slope": 0.015, "group": 0.3}
+    detectable = {"offset": 0.01 if shows else 0.1, "slope": 0.015, "group": 0.02}
     checks = {"offset": 0.5, "slope": 0.01 if seen else 0.4}
     return Miscalibration(0.01 if seen else 0.6, checks, 0.01 if within else 0.7, excess, detectable, MARGIN)
 

@@ -95,8 +95,7 @@ def could_show(found: Miscalibration) -> str:
 
 def _more_rows(found: Miscalibration) -> str:
     """How many times as many rows would show an error of the margin."""
-    sizes = [size for name, size in found.detectable.items() if name != "group"]
-    times = max((max(sizes) / found.margin) ** 2, 2.0)
+    times = max((max(found.detectable.values()) / found.margin) ** 2, 2.0)
     return f"about {times:.0f} times as many would show an error of {points(found.margin)}"
 
 

@@ -64,9 +64,8 @@ class Miscalibration(Known):
 
     @property
     def shows(self) -> bool:
-        """Whether an error of the margin would be seen, on the whole and in the slope."""
-        whole = (size for family, size in self.detectable.items() if family != "group")
-        return max(whole) <= self.margin
+        """Whether an error of the margin would be seen, of every family."""
+        return max(self.detectable.values()) <= self.margin
 
     @property
     def worst(self) -> str:
@@ -118,7 +117,7 @@ def miscalibration(rows: Any, groups: Any, margin: float | None, *, centred: boo
     return Miscalibration(
         p_value=p_value,
         checks=dict(zip(CHECKS, own.tolist(), strict=False)),
-        equivalence=_equivalence(score, hit, rows, margin),
+        equivalence=_equivalence(score, hit, rows, margin, groups),
         excess=float(np.sqrt(np.maximum(sizes[0] - sizes[1:].mean(axis=0), 0.0).max())),
         detectable=_detectable(score, weight * _worth(rows), slope, groups),
         margin=margin,
@@ -220,9 +219,11 @@ def _worth(rows: Any) -> float:
     return mean_worth(rows.correct - rows.confidence, rows.weights, rows.cluster, 1.0 - ALPHA)
 
 
-def _equivalence(score: np.ndarray, hit: np.ndarray, rows: Any, margin: float) -> float:
-    group = equal_mass_groups(score, EQUIVALENCE_BINS, rows.weights)
-    return equivalence(score, hit, rows.weights, rows.cluster, margin, group)[1]
+def _equivalence(score: np.ndarray, hit: np.ndarray, rows: Any, margin: float, groups: Any) -> float:
+    """The largest p-value of the parts by score and of the groups."""
+    parts = [equal_mass_groups(score, EQUIVALENCE_BINS, rows.weights)]
+    parts += [] if groups is None else [groups.index]
+    return max(equivalence(score, hit, rows.weights, rows.cluster, margin, part)[1] for part in parts)
 
 
 def _detectable(score: np.ndarray, weight: np.ndarray, slope: np.ndarray, groups: Any) -> dict[str, float]:
