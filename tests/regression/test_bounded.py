@@ -7,8 +7,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.forecasts.bounded import BoundedForecast
-from calibrant.forecasts.bounds import Bounds
+from calibrant.forecasts.bounds import BoundedForecast, Bounds
 
 SCALES = {"above": Bounds(0.0, None), "below": Bounds(None, 0.0), "between": Bounds(-1.0, 3.0)}
 

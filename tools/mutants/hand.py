@@ -71,7 +71,7 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("/ (mass[-1] + 1.0)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
         ('searchsorted(own, score, side="left")', 'searchsorted(own, score, side="right")', (CONFORMAL, "scores_of_cells")),
     ),
-    "forecasts/conformal_ends.py": (
+    "forecasts/conformal.py": (
         ("return 0.5 + 0.5 * level if", "return level if", (CONFORMAL, "ends_of_their_own")),
         ('if self.side == "both" and not self.symmetric else', 'if not self.symmetric else', (CONFORMAL, "one_end_alone", "ends_of")),
     ),

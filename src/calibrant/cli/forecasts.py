@@ -12,9 +12,8 @@ from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.forecasts.samples import SampleForecast
 from calibrant.frames.columns import starred, starred_levels
 
 if TYPE_CHECKING:

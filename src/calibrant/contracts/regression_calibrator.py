@@ -23,7 +23,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.forecasts.forecast import Forecast, require_level
 from calibrant.forecasts.normal import require_order
-from calibrant.forecasts.outputs import join_outputs
+from calibrant.forecasts.parts import join_outputs
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 
 __all__ = ["RegressionCalibrator", "try_forecasts"]

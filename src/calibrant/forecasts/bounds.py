@@ -1,6 +1,7 @@
-"""The scale on which outcomes between bounds have none."""
+"""The scale on which outcomes between bounds have none, and the forecasts that keep between them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,9 @@ from calibrant._kernels.fixed_order import sum_rows
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.quantiles import QuantileForecast
-from calibrant.forecasts.samples import SampleForecast
+from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
 
-__all__ = ["Bounds"]
+__all__ = ["BoundedForecast", "Bounds"]
 
 #: Nodes of the integral of a variance, and halvings of its inversion.
 NODES, HALVINGS = 24, 60
@@ -124,3 +124,36 @@ def _variance(height, angle):
     x, w = np.polynomial.legendre.leggauss(NODES)
     sine = np.sin(0.5 * angle[..., None] * (x + 1.0))
     return angle * sum_rows(np.exp(-np.square(height)[..., None] / (1.0 + sine)) * w) / (4.0 * np.pi)
+
+
+class BoundedForecast(Forecast):
+    """The distributions of outcomes between bounds, by a forecast (n,) on the scale that has none."""
+
+    base: Forecast
+    bounds: Bounds
+
+    def __init__(self, base: Forecast, bounds: Bounds) -> None:
+        self.base, self.bounds = base, bounds
+        self.shape: tuple[int, ...] = base.shape
+
+    @cached_property
+    def _moments(self):
+        return self.bounds.moments_of(self.base) if isinstance(self.base, NormalForecast) else super()._moments
+
+    def _at(self, z):
+        return self.bounds.back(self.base.at(z))
+
+    def _score(self, y):
+        x = self.bounds.forward(y)
+        inside = np.isfinite(x)
+        return np.where(inside, self.base.score_at(np.where(inside, x, 0.0)), x)
+
+    def _log_slope(self, y):
+        x = self.bounds.forward(y)
+        inside = np.isfinite(x)
+        x = np.where(inside, x, 0.0)
+        # Outside the support the density is 0.
+        return np.where(inside, self.base.log_slope(x) + self.bounds.log_stretch(x), np.inf)
+
+    def _pick(self, key):
+        return BoundedForecast(self.base.select(key), self.bounds)

@@ -1,14 +1,142 @@
-"""Conformal intervals as a forecast: whatever the level, the ends that the calibration rows ask for."""
+"""Conformal intervals as forecasts: their scores, their ends, and whatever level the calibration rows allow."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
 
-from calibrant.errors import InputError
-from calibrant.forecasts.conformal_ends import ConformalEnds
-from calibrant.forecasts.conformity import Conformity
+from calibrant._kernels.order_statistic import order_statistic, rows_needed
+from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.forecasts.forecast import Forecast, require_level
 
-__all__ = ["ConformalForecast"]
+__all__ = ["CONFORMITY", "ConformalEnds", "ConformalForecast", "ConformalQuantileForecast", "Conformity", "quantile_ends"]
+
+
+class Conformity(ABC):
+    """A signed score that rises with the outcome, 0 at the centre of the forecast, and its inverse."""
+
+    @abstractmethod
+    def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
+        """The signed score of outcomes of the forecast's shape."""
+
+    @abstractmethod
+    def at(self, forecast: Forecast, score: np.ndarray) -> np.ndarray:
+        """The outcomes of these scores, (m,) or shape + (m,): shape + (m,); infinite where the score is."""
+
+    @abstractmethod
+    def unit(self, forecast: Forecast) -> np.ndarray:
+        """What one unit of the score is in units of y, about."""
+
+
+class _Distance(Conformity):
+    """(y - mean) / unit."""
+
+    def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
+        return (y - forecast.mean) / self.unit(forecast)
+
+    def at(self, forecast: Forecast, score: np.ndarray) -> np.ndarray:
+        return forecast.mean[..., None] + self.unit(forecast)[..., None] * score
+
+
+class _Absolute(_Distance):
+    def unit(self, forecast: Forecast) -> np.ndarray:
+        return np.ones(forecast.shape)
+
+
+class _Scaled(_Distance):
+    def unit(self, forecast: Forecast) -> np.ndarray:
+        return forecast.std
+
+
+class _Distributional(Conformity):
+    """The normal score of the outcome: its size orders rows as |PIT - 1/2| does, and keeps the tails that a PIT rounds to 0 or 1."""
+
+    def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
+        return forecast.score_at(y)
+
+    def at(self, forecast: Forecast, score: np.ndarray) -> np.ndarray:
+        finite = np.isfinite(score)
+        return np.where(finite, forecast.at(np.where(finite, score, 0.0)), score)
+
+    def unit(self, forecast: Forecast) -> np.ndarray:
+        return forecast.std
+
+
+#: By the name that ``ConformalIntervals(score=)`` knows them by.
+CONFORMITY: dict[str, Conformity] = {"scaled": _Scaled(), "absolute": _Absolute(), "distributional": _Distributional()}
+
+
+@dataclass(frozen=True)
+class ConformalEnds:
+    """The ends of all intervals of one fit.
+
+    Attributes
+    ----------
+    side : {"both", "lower", "upper"}
+        The end that there is; the other is the bound.
+    symmetric : whether one order statistic moves both ends, or each has its own.
+    bounds : (low, high) that no outcome passes.
+    unit : {"rows", "clusters"}
+        What the masses of the scores count.
+    """
+
+    side: Literal["both", "lower", "upper"] = "both"
+    symmetric: bool = True
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    unit: Literal["rows", "clusters"] = "rows"
+
+    @property
+    def over(self) -> str:
+        """What a promise is an average over."""
+        return "new rows" if self.unit == "rows" else "one row, drawn by chance, of each new cluster"
+
+    def require_within(self, y: np.ndarray | None) -> None:
+        """Raise InputError where the bounds are none, or an outcome passes them."""
+        if not (len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]):
+            raise InputError(f"bounds must be (low, high), the low one below the high one; got {self.bounds!r}.")
+        if y is not None and ((y < self.bounds[0]) | (y > self.bounds[1])).any():
+            raise InputError(f"no outcome may pass bounds, {self.bounds!r}; y goes from {y.min():g} to {y.max():g}; mend one of them.")
+
+    @property
+    def joint(self) -> bool:
+        """Whether both ends are moved by the same order statistic."""
+        return self.symmetric and self.side == "both"
+
+    def level_of_each(self, level: float) -> float:
+        """The level that one end's order statistic is taken at: two ends of their own share what may be missed."""
+        return 0.5 + 0.5 * level if self.side == "both" and not self.symmetric else level
+
+    def reach(self, scores: np.ndarray, mass: np.ndarray, level: np.ndarray | float) -> np.ndarray:
+        """The order statistic of ascending scores at the level of one end."""
+        return order_statistic(scores, mass, level, shares=self.unit == "clusters")
+
+    def limited(self, low: np.ndarray, high: np.ndarray, level: float, n: float) -> tuple[np.ndarray, np.ndarray]:
+        """The interval with the ends there are, within the bounds; a warning where one is infinite for want of rows."""
+        low, high = np.array(low), np.array(high)
+        if self.side == "upper":
+            low[...] = -np.inf
+        elif self.side == "lower":
+            high[...] = np.inf
+        else:
+            # Ends that cross are both the middle between them.
+            crossed = low > high
+            low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
+        low, high = np.clip(low, *self.bounds), np.clip(high, *self.bounds)
+        self._say_infinite(low, high, level, n)
+        return low, high
+
+    def _say_infinite(self, low, high, level, n):
+        asked = [end for end, side in ((low, "lower"), (high, "upper")) if self.side in ("both", side)]
+        if any(np.isinf(end).any() for end in asked):
+            needed = rows_needed(self.level_of_each(level))
+            warn(
+                f"level {level:g} needs {needed:,} calibration {self.unit}; there are {n:,.0f}, so an end is infinite; "
+                "have more of them measured, ask for a lower level, or pass bounds=(low, high) that no outcome passes.",
+                SparseDataWarning,
+            )
 
 
 class ConformalForecast(Forecast):
@@ -89,3 +217,73 @@ class ConformalForecast(Forecast):
 
     def _pick(self, key):
         return ConformalForecast(self.base.select(key), self.conformity, self.scores, self.mass, self.spread, self.ends)
+
+
+def quantile_ends(forecast: Forecast, level: float, ends: ConformalEnds) -> tuple[np.ndarray, np.ndarray]:
+    """The forecast's own quantiles that are conformalised: of its central interval, or of both one-sided ones."""
+    if ends.side == "both":
+        return forecast.interval(level)
+    both = forecast.quantile([1.0 - level, level])
+    return both[..., 0], both[..., 1]
+
+
+class ConformalQuantileForecast(Forecast):
+    """Intervals at the ``levels`` fitted, each end moved out by the order statistic of its scores; others are refused.
+
+    ``scores[j]`` and ``mass[j]`` are ascending scores of level j and their cumulated weights; a pair of them, of the outcomes below and of
+    those above, where each end has its own. Mean, standard deviation, CDF and draws are the base forecast's: conformal prediction says
+    nothing of them.
+    """
+
+    base: Forecast
+    levels: np.ndarray
+    scores: Sequence[Any]
+    mass: Sequence[Any]
+    ends: ConformalEnds
+
+    def __init__(self, base: Forecast, levels: np.ndarray, scores: Sequence[Any], mass: Sequence[Any], ends: ConformalEnds) -> None:
+        self.base, self.levels, self.scores, self.mass, self.ends = base, levels, scores, mass, ends
+        self.shape: tuple[int, ...] = base.shape
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of the forecast, as it was."""
+        return self.base.mean
+
+    @property
+    def std(self) -> np.ndarray:
+        """The standard deviation of the forecast, as it was."""
+        return self.base.std
+
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) that hold a new outcome with probability at least ``level``; infinite, with a warning, where rows are too few."""
+        found = np.flatnonzero(np.abs(self.levels - level) < 1e-9)
+        if len(found) == 0:
+            raise InputError(f"level must be one of those fitted, {self.levels.tolist()}; got {level!r}; give it to levels= and fit again.")
+        scores, mass = self.scores[int(found[0])], self.mass[int(found[0])]
+        pairs = [(scores, mass)] * 2 if self.ends.joint else list(zip(scores, mass, strict=True))
+        below, above = (self.ends.reach(s, m, self.ends.level_of_each(level)) for s, m in pairs)
+        low, high = quantile_ends(self.base, float(level), self.ends)
+        if self.ends.joint:
+            # A negative reach can cross the ends: then both are the middle between them.
+            middle = 0.5 * (low + high)
+            return self.ends.limited(np.minimum(low - below, middle), np.maximum(high + above, middle), level, mass[-1])
+        return self.ends.limited(low - below, high + above, level, pairs[0][1][-1])
+
+    def _at(self, z):
+        if z.ndim > 1 or self.ends.side != "both":
+            return self.base.at(z)
+        out = []
+        for each in z:
+            low, high = self.interval(float(1.0 - 2.0 * special.ndtr(-abs(each)))) if each else (self.base.quantile(0.5),) * 2
+            out.append(low if each < 0.0 else high)
+        return np.stack(out, axis=-1)
+
+    def _score(self, y):
+        return self.base.score_at(y)
+
+    def _log_slope(self, y):
+        return self.base.log_slope(y)
+
+    def _pick(self, key):
+        return ConformalQuantileForecast(self.base.select(key), self.levels, self.scores, self.mass, self.ends)

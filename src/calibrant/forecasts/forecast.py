@@ -12,7 +12,7 @@ from scipy import special
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "require_finite", "require_level", "require_levels", "require_positive_std"]
+__all__ = ["Forecast", "StretchedForecast", "require_finite", "require_level", "require_levels", "require_positive_std"]
 
 #: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
 LARGEST = 1e37
@@ -134,13 +134,12 @@ class Forecast(ABC):
 
     def stretched(self, factor: ArrayLike) -> "Forecast":
         """The same distributions with every distance from the mean multiplied by ``factor`` (a number, or one a row)."""
-        from calibrant.forecasts.stretched import StretchedForecast  # that file needs this one
 
         return StretchedForecast(self, np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape))
 
     def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "Forecast":
         """The distributions at whose normal scores z these have ``shift + factor z``, each (n,)."""
-        from calibrant.forecasts.recalibrated import RecalibratedForecast  # that file needs this one
+        from calibrant.forecasts.normal import RecalibratedForecast  # that file needs this one
 
         line, slopes = np.array([-1.0, 1.0]), np.ones(2)
         return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
@@ -201,3 +200,40 @@ def _quadrature(at: Callable[..., Any], shape: tuple[int, ...], block: int = 409
         mean[rows] = sum_rows(values * weight)
         std[rows] = np.sqrt(sum_rows(np.square(values - mean[rows][..., None]) * weight))
     return mean, std
+
+
+class StretchedForecast(Forecast):
+    """Y' = mean + factor (Y - mean), a factor a row."""
+
+    base: Forecast
+    factor: np.ndarray
+
+    def __init__(self, base: Forecast, factor: np.ndarray) -> None:
+        self.base, self.factor = base, factor
+        self.shape: tuple[int, ...] = base.shape
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of each distribution: that of the forecast stretched."""
+        return self.base.mean
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation of each distribution."""
+        return self.factor * self.base.std
+
+    def _back(self, y):
+        return self.mean + (y - self.mean) / self.factor
+
+    def _at(self, z):
+        mean = self.mean[..., None]
+        return mean + self.factor[..., None] * (self.base.at(z) - mean)
+
+    def _score(self, y):
+        return self.base.score_at(self._back(y))
+
+    def _log_slope(self, y):
+        return np.log(self.factor) + self.base.log_slope(self._back(y))
+
+    def _pick(self, key):
+        return StretchedForecast(self.base.select(key), self.factor[key])

@@ -1,5 +1,6 @@
 """Forecasts of several outputs together, said as mean and covariance."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -7,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant.arrays import to_array
+from calibrant.arrays import to_array, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_finite, require_level
 from calibrant.forecasts.normal import NormalForecast, finite_values
 
-__all__ = ["JointNormalForecast"]
+__all__ = ["JointNormalForecast", "JointRecord", "as_joint", "read_joint"]
 
 #: The smallest eigenvalue, over the largest, of a covariance whose inverse keeps digits; and how unlike its transpose it may be.
 SINGULAR, ASYMMETRIC = 1e-12, 1e-6
@@ -151,3 +152,74 @@ def _require_none(bad, cov, rule):
         row = int(np.flatnonzero(bad)[0])
         seen = np.array2string(cov[row], precision=4, threshold=20).replace("\n", "")
         raise InputError(f"cov must be {rule}; row {row} is {seen} ({int(bad.sum())} such rows).")
+
+
+@dataclass(frozen=True)
+class JointRecord:
+    """Checked outcomes of d outputs, with forecasts of them together; rows of weight 0 have been dropped.
+
+    Attributes
+    ----------
+    y : (n, d)
+    forecast : JointNormalForecast, or None where draws were given
+    draws : (n, d, m), or None
+    weights : (n,) positive
+    kept : (n given,) mask of the rows kept, or None
+    """
+
+    y: np.ndarray
+    forecast: JointNormalForecast | None
+    draws: np.ndarray | None
+    weights: np.ndarray
+    kept: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def normal(self) -> JointNormalForecast:
+        """The forecast, refused where draws were given."""
+        if self.forecast is None:
+            raise InputError("the forecast must be JointNormalForecast(mean, cov) here; got draws; pass their mean and covariance.")
+        return self.forecast
+
+
+def as_joint(forecast: Any) -> JointNormalForecast:
+    """A JointNormalForecast as it is, or of (mean, cov)."""
+    if isinstance(forecast, JointNormalForecast):
+        return forecast
+    if isinstance(forecast, tuple) and len(forecast) == 2:
+        return JointNormalForecast(*forecast)
+    raise InputError(
+        f"a forecast of outputs together must be JointNormalForecast(mean, cov) or (mean, cov); got {type(forecast).__name__}; "
+        "a std for each output says nothing of how they hang together."
+    )
+
+
+def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> JointRecord:
+    """The record of a forecast of outputs together, JointNormalForecast, (mean, cov) or draws (n, d, m), and outcomes (n, d).
+
+    Examples
+    --------
+    >>> read_joint(([[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), [[2.0, 1.0]]).normal.distance([[2.0, 1.0]]).tolist()
+    [4.0]
+    """
+    draws = None
+    if isinstance(forecast, np.ndarray) and forecast.ndim == 3:
+        draws = forecast.astype(np.float64, copy=False)
+        require_finite(draws, "the draws")
+        shape = draws.shape[:2]
+        joint = None
+        if draws.shape[2] < 2:
+            raise InputError(f"draws must be (n, d, m) with m at least 2; got {draws.shape}.")
+    else:
+        joint = as_joint(forecast)
+        shape = joint.shape
+    outcomes = finite_values(y, "y")
+    if outcomes.shape != shape:
+        raise InputError(f"y must have the shape of the forecast, {shape}; got {outcomes.shape}; pass all outputs of the same rows.")
+    weight, kept = weights(sample_weight, len(outcomes))
+    if kept is not None:
+        outcomes = outcomes[kept]
+        joint, draws = None if joint is None else joint.take(kept), None if draws is None else draws[kept]
+    return JointRecord(outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight, kept)

@@ -4,9 +4,8 @@ import numpy as np
 from scipy import special
 
 from calibrant.errors import InputError
-from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.forecasts.samples import SampleForecast
 
 __all__ = ["PIT_LEVELS", "levels_of", "pit_counts"]
 

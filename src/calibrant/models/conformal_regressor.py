@@ -15,8 +15,7 @@ from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.folds.splits import make_splits
-from calibrant.forecasts.conformal_ends import ConformalEnds
-from calibrant.forecasts.conformity import CONFORMITY
+from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds
 from calibrant.forecasts.forecast import Forecast, require_level
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.models.routing import Wrapper, routed

@@ -11,8 +11,7 @@ from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.forecasts.bounded import BoundedForecast
-from calibrant.forecasts.bounds import Bounds
+from calibrant.forecasts.bounds import BoundedForecast, Bounds
 from calibrant.forecasts.read import read_forecast
 from calibrant.regression.std_scaling import StdScaling
 

@@ -11,10 +11,7 @@ from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.forecasts.conformal import ConformalForecast
-from calibrant.forecasts.conformal_ends import ConformalEnds
-from calibrant.forecasts.conformal_quantiles import ConformalQuantileForecast, quantile_ends
-from calibrant.forecasts.conformity import CONFORMITY
+from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds, ConformalForecast, ConformalQuantileForecast, quantile_ends
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered

@@ -11,8 +11,7 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.forecasts.joint_normal import JointNormalForecast
-from calibrant.forecasts.read_joint import as_joint, read_joint
+from calibrant.forecasts.joint_normal import JointNormalForecast, as_joint, read_joint
 
 __all__ = ["CovarianceScaling"]
 

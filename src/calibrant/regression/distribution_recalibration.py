@@ -16,8 +16,7 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.recalibrated import RecalibratedForecast
+from calibrant.forecasts.normal import NormalForecast, RecalibratedForecast
 
 __all__ = ["DistributionRecalibration"]
 

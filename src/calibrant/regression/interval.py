@@ -7,7 +7,7 @@ import numpy as np
 from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.forecasts.recalibrated import RecalibratedForecast
+from calibrant.forecasts.normal import RecalibratedForecast
 
 __all__ = ["IntervalCalibration"]
 

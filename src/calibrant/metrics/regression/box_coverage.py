@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from calibrant.contracts.interval import Interval
-from calibrant.forecasts.read_joint import read_joint
+from calibrant.forecasts.joint_normal import read_joint
 from calibrant.metrics.regression.joint_interval import share_of_rows
 
 __all__ = ["box_coverage"]

@@ -9,7 +9,7 @@ from scipy import special
 from calibrant._support.options import require_option
 from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.samples import SampleForecast
+from calibrant.forecasts.quantiles import SampleForecast
 
 __all__ = ["ContinuousRankedProbabilityScore", "continuous_ranked_probability_score"]
 

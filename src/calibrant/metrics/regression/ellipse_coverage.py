@@ -7,7 +7,7 @@ from scipy import special
 
 from calibrant.contracts.interval import Interval
 from calibrant.forecasts.forecast import require_level
-from calibrant.forecasts.read_joint import read_joint
+from calibrant.forecasts.joint_normal import read_joint
 from calibrant.metrics.regression.joint_interval import share_of_rows
 
 __all__ = ["ellipse_coverage"]

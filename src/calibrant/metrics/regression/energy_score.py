@@ -11,7 +11,7 @@ from calibrant._support.options import require_option
 from calibrant.arrays import to_array
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
-from calibrant.forecasts.read_joint import read_joint
+from calibrant.forecasts.joint_normal import read_joint
 from calibrant.metrics.regression.joint_interval import mean_of_losses
 
 __all__ = ["energy_score"]

@@ -8,8 +8,7 @@ from scipy import special
 
 from calibrant._kernels.normal_scores import empirical_scores
 from calibrant._support.options import require_option
-from calibrant.forecasts.joint_normal import JointNormalForecast
-from calibrant.forecasts.read_joint import JointRecord, read_joint
+from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
 
 __all__ = ["FARTHEST", "PreRank", "joint_pit", "joint_scores"]
 

@@ -14,9 +14,8 @@ from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
-from calibrant.forecasts.joint_normal import JointNormalForecast
+from calibrant.forecasts.joint_normal import JointNormalForecast, read_joint
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.forecasts.read_joint import read_joint
 from calibrant.groups import clustered
 from calibrant.metrics.regression.joint_pit import PreRank, joint_scores
 from calibrant.metrics.significance.calibration_test import CalibrationTest

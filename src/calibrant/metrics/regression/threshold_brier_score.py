@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant.contracts.regression_metric import RegressionMeanMetric
 from calibrant.errors import InputError
-from calibrant.forecasts.samples import SampleForecast
+from calibrant.forecasts.quantiles import SampleForecast
 
 __all__ = ["ThresholdBrierScore", "threshold_brier_score"]
 

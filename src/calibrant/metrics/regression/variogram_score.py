@@ -8,7 +8,7 @@ from scipy import special
 
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
-from calibrant.forecasts.read_joint import read_joint
+from calibrant.forecasts.joint_normal import read_joint
 from calibrant.metrics.regression.joint_interval import mean_of_losses
 
 __all__ = ["variogram_score"]
