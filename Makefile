@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
+.PHONY: help demo test near test-slow test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -48,6 +48,9 @@ test: $(VENV)/.dev ## every check: lint, types, tests, docs
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory docs
+
+near: $(VENV)/.dev ## the tests that concern one file, in a minute: make near FILE=src/calibrant/maps/platt.py
+	$(BIN)/python tools/near.py $(FILE)
 
 test-slow: $(VENV)/.dev ## the long simulations
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow $(PYTEST_ARGS)
