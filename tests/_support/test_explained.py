@@ -4,7 +4,7 @@ import sklearn
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import calibrant as cb
-from calibrant._support.explained import account, explained
+from calibrant._support.estimators import account, explained
 
 
 @pytest.fixture

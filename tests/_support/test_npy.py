@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pytest
 
-from calibrant._support.npy import read_npy
+from calibrant._support.saving import read_npy
 
 
 def stream(array, version=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._support.tempered import tempered_scores, tolerance_for
+from calibrant._support.solving import tempered_scores, tolerance_for
 from calibrant.predictions import read
 
 

@@ -1,16 +1,18 @@
-"""Per predicted class: how many were right and wrong, the rate to fall back on, and the warning that says so."""
+"""Rates by predicted class, and the rows of one class against the others."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibrant._kernels.score_cells import in_cells
 from calibrant.errors import SparseDataWarning, warn
+from calibrant.predictions import Predictions
 
 if TYPE_CHECKING:
     from calibrant.predictions import Predictions
 
-__all__ = ["MIN_ROWS", "ClassRates"]
+__all__ = ["MIN_ROWS", "ClassRates", "event_rows"]
 
 #: Rows, right and wrong, below which a class keeps its own rate instead of a map.
 MIN_ROWS = 5
@@ -54,3 +56,19 @@ class ClassRates:
             f"{', '.join(named)}{more}; each gets its own rate, (right + 1/2) / (n + 1), as a constant confidence.",
             SparseDataWarning,
         )
+
+
+def event_rows(record: Predictions, k: int, smooth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(scores, outcomes, weights or None) of class k.
+
+    In a choice that is still open, which fits many maps to them: sorted by score, and merged in cells for smooth maps.
+    """
+    if record.memory is None or record.memory.get("exact"):
+        return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
+    if ("rows", k) not in record.derived:
+        order = record.probabilities[:, k].argsort()
+        hit = (record.labels[order] == k).astype(np.float64)
+        record.derived["rows", k] = record.probabilities[order, k], hit, record.weights[order]
+    if smooth and ("cells", k) not in record.derived:
+        record.derived["cells", k] = in_cells(*record.derived["rows", k])
+    return record.derived["cells" if smooth else "rows", k]

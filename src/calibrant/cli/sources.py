@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._support.extras import import_extra
-from calibrant._support.npy import read_npy
+from calibrant._support.saving import read_npy
 from calibrant.cli.csv_text import decoded, encoding_of, rows_in, rows_of, separator_of, with_points
 from calibrant.cli.json_lines import columns_of, objects_of
 from calibrant.cli.paths import STDIN, paths_of

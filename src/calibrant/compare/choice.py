@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._exports import exports
-from calibrant._support.explained import explained
+from calibrant._support.estimators import explained
 from calibrant.compare.given import shown_name
 from calibrant.contracts.domain import Facet, domain_of
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, TaskRecord

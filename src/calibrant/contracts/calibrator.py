@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
-from calibrant._support.estimators import BaseEstimator, NotFittedError
-from calibrant._support.explained import Explained
+from calibrant._support.estimators import BaseEstimator, Explained, NotFittedError
 from calibrant._support.group_levels import GroupLevels
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows

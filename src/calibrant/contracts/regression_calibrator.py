@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.explained import Explained
+from calibrant._support.estimators import BaseEstimator, Explained
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import column_names

@@ -11,8 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
-from calibrant._support.estimators import ClassifierMixin
-from calibrant._support.explained import account
+from calibrant._support.estimators import ClassifierMixin, account
 from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError

@@ -8,8 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._support.estimators import RegressorMixin
-from calibrant._support.explained import account
+from calibrant._support.estimators import RegressorMixin, account
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator

@@ -7,8 +7,7 @@ from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from calibrant._support.estimators import BaseEstimator, MetaEstimatorMixin
-from calibrant._support.explained import Explained
+from calibrant._support.estimators import BaseEstimator, Explained, MetaEstimatorMixin
 from calibrant.folds.model_outputs import with_weight
 
 __all__ = ["Wrapper", "fit_router", "routed"]

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.event_rows import event_rows
+from calibrant._support.class_rates import event_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import Expression, join, weighted_sum
 from calibrant.contracts.map import Map

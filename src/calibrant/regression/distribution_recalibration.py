@@ -10,8 +10,7 @@ from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
 from calibrant._kernels.score_shape import N_FEATURES, fit_shape, shape_values
 from calibrant._kernels.student_scores import TABLE, from_student, student_values
 from calibrant._support.options import require_option
-from calibrant._support.solving import one_blas_thread
-from calibrant._support.status import warn_unless_converged
+from calibrant._support.solving import one_blas_thread, warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
 from calibrant.contracts.tags import Tags

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._kernels.gaussian_scale import pool, radial, search
-from calibrant._support.solving import one_blas_thread
-from calibrant._support.status import warn_unless_converged
+from calibrant._support.solving import one_blas_thread, warn_unless_converged
 from calibrant.contracts.expression import constant
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags

@@ -14,9 +14,7 @@ from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.newton import borrowed, cholesky_solver
 from calibrant._kernels.softmax import log_softmax_mixed, normalise_rows, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
-from calibrant._support.solving import solve
-from calibrant._support.status import warn_unless_converged
-from calibrant._support.tempered import tempered_scores, tolerance_for
+from calibrant._support.solving import solve, tempered_scores, tolerance_for, warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import join, weighted_sum
 from calibrant.contracts.tags import Tags

@@ -15,8 +15,7 @@ from calibrant._kernels.softmax import log_softmax_mixed, normalise_rows, softma
 from calibrant._kernels.temperature import inverse_temperature
 from calibrant._kernels.ties import flat_knots
 from calibrant._support.options import require_not_negative
-from calibrant._support.status import warn_unless_converged
-from calibrant._support.tempered import tempered_scores
+from calibrant._support.solving import tempered_scores, warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import ABOVE_ONE, LOWEST, join
 from calibrant.contracts.tags import Tags

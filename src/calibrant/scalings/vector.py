@@ -8,9 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_not_negative
-from calibrant._support.solving import solve
-from calibrant._support.status import warn_unless_converged
-from calibrant._support.tempered import scores_at, tempered_scores, tempering, tolerance_for
+from calibrant._support.solving import scores_at, solve, tempered_scores, tempering, tolerance_for, warn_unless_converged
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs

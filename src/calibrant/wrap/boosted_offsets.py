@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._kernels.boosted_tables import Growth, Trees
 from calibrant._kernels.boosting import boost
 from calibrant._kernels.canonical_rows import in_pieces, merge_rows
-from calibrant._support.column_codes import ColumnCodes
+from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, constant, join

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, shift_slopes, spread_slopes
-from calibrant._support.crossings import cell_codes, crossings
 from calibrant._support.estimators import clone
-from calibrant._support.group_levels import GroupLevels
+from calibrant._support.group_levels import GroupLevels, cell_codes, crossings
 from calibrant._support.options import require_count
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.boosting import NormalScores
-from calibrant._support.column_codes import ColumnCodes
 from calibrant._support.estimators import clone
+from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.kinds import require_regression_calibrator

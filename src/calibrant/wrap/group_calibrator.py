@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.crossings import cell_codes, crossings
-from calibrant._support.group_levels import GroupLevels, same_levels
+from calibrant._support.group_levels import GroupLevels, cell_codes, crossings, same_levels
 from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted

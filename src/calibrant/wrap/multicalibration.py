@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.boosting import Shares
-from calibrant._support.column_codes import ColumnCodes
-from calibrant._support.group_levels import GroupLevels, same_levels
+from calibrant._support.group_levels import ColumnCodes, GroupLevels, same_levels
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags

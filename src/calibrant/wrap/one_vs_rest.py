@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.softmax import normalise_rows
-from calibrant._support.event_rows import event_rows
+from calibrant._support.class_rates import event_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import constant, join
 from calibrant.contracts.kinds import require_map
