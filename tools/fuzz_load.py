@@ -3,14 +3,16 @@
     python tools/fuzz_load.py [CASES] [SEED]
 
 Each case must load to an object that predicts the same bits, or be refused with SavedFileError. A forged file, whose values are others and
-whose digest is gone, may answer otherwise, or ask for other rows in a clear error. It prints one line a mutation and a total
+whose digest is a forger's, may answer otherwise, or ask for other rows in a clear error. It prints one line a mutation and a total
 of cases, loaded, refused, wrong (loads and predicts otherwise) and obscure (any other error, at load or at predict), then the slowest case
 and the peak of memory; it exits with 1 when a case is wrong or obscure.
 """
 
+import hashlib
 import io
 import json
 import random
+import re
 import struct
 import sys
 import tempfile
@@ -128,12 +130,22 @@ def _manifest(rng, content, other):
 
 
 def _forged(rng, content, other):
-    """A value of the object is another, or missing, in a file without a digest, as the first files were."""
+    """A value of the object is another, or missing, under a digest that a forger wrote."""
     parts = _parts(content)
     manifest = json.loads(parts["manifest.json"])
-    del manifest["digest"]
     _edit(rng, manifest["object"])
+    manifest = signed(manifest, parts)
     return _zipped(parts | {"manifest.json": json.dumps(manifest).encode()})
+
+
+def signed(manifest: dict, parts: dict[str, bytes]) -> dict:
+    """The manifest with the digest of what it holds now, as a forger can write it; arrays count in the order of their reading."""
+    text = json.dumps(manifest["object"])
+    digest = hashlib.sha256()
+    for name in dict.fromkeys(re.findall(r'{"array": "(\w+)"}', text)):
+        digest.update(parts.get(f"{name}.npy", b""))
+    digest.update(text.encode())
+    return {**manifest, "digest": digest.hexdigest()}
 
 
 def _edit(rng, manifest):

@@ -6,7 +6,6 @@ more likely than not 5 % are. A map of the answer's confidence pools those rows 
 
 import csv
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -139,18 +138,3 @@ def test_f01_a_loaded_calibrator_keeps_pooling(tmp_path):
     again = cb.load(old.save(tmp_path / "old.calibrant"))
     assert again.per_class is False
     np.testing.assert_array_equal(again.predict_confidence(p), old.predict_confidence(p))
-
-
-def test_f01_a_file_older_than_the_parameter_pools_too(tmp_path):
-    p, y = rare(1500)
-    old = cb.ConfidenceCalibrator(map=cb.Isotonic(), per_class=False).fit(p, y)
-    with zipfile.ZipFile(old.save(tmp_path / "new.calibrant")) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    manifest = json.loads(parts["manifest.json"])
-    del manifest["object"]["state"]["per_class"], manifest["digest"]
-    with zipfile.ZipFile(tmp_path / "old.calibrant", "w") as archive:
-        for name, data in (parts | {"manifest.json": json.dumps(manifest)}).items():
-            archive.writestr(name, data)
-    again = cb.load(tmp_path / "old.calibrant")
-    assert again.per_class is False
-    np.testing.assert_array_equal(again.fit(p, y).predict_confidence(p), old.predict_confidence(p))

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tools.fuzz_load import signed
 
 import calibrant as cb
 from calibrant.errors import InputError, SavedFileError
@@ -36,10 +37,9 @@ def _states(node):
 
 
 def _forgeries(path):
-    """(what is forged, the bytes of the file), without the digest that would find the change."""
+    """(what is forged, the bytes of the file), under a digest that a forger wrote."""
     parts = _parts(path)
     manifest = json.loads(parts["manifest.json"])
-    del manifest["digest"]
     for state in list(_states(manifest["object"])):
         for name in list(state):
             kept = state[name]
@@ -50,7 +50,7 @@ def _forgeries(path):
                     state[name] = what
                 out = io.BytesIO()
                 with zipfile.ZipFile(out, "w") as archive:
-                    for part, data in (parts | {"manifest.json": json.dumps(manifest).encode()}).items():
+                    for part, data in (parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}).items():
                         archive.writestr(part, data)
                 state[name] = kept
                 yield f"{name}: {what}", out.getvalue()
@@ -93,10 +93,9 @@ def test_a_forged_number_of_draws_takes_no_time_at_load(tmp_path):
     gp = cb.GaussianProcessCalibration(covariance="full", n_draws=20, n_inducing=2).fit(p, (rng.random(80) < p).astype(int))
     parts = _parts(gp.save(tmp_path / "gp.calibrant"))
     manifest = json.loads(parts["manifest.json"])
-    del manifest["digest"]
     manifest["object"]["state"]["n_draws"] = 40_000
     with zipfile.ZipFile(tmp_path / "forged.calibrant", "w") as archive:
-        for part, data in (parts | {"manifest.json": json.dumps(manifest).encode()}).items():
+        for part, data in (parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}).items():
             archive.writestr(part, data)
     start = time.process_time()
     cb.load(tmp_path / "forged.calibrant")
