@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_axes, draw_grid, plain_text, show_title
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
 from calibrant.metrics.decision.set_coverage_by import set_coverage_by
-from calibrant.metrics.regression.group_coverage import GroupCoverage
+from calibrant.metrics.regression.conditional import GroupCoverage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, in
 from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
-from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram
+from calibrant.metrics.regression.pit import PitHistogram, pit_histogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

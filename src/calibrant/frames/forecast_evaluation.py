@@ -9,8 +9,8 @@ import numpy as np
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.forecast_kernel import CELLS, SUMMED, sketched
 from calibrant.frames.sliced import Sliced, require_width, value_and_limits
-from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
-from calibrant.metrics.regression.uncertainty_calibration_error import UncertaintyCalibrationError
+from calibrant.metrics.regression.levels import interval_calibration_error
+from calibrant.metrics.regression.spread import UncertaintyCalibrationError
 
 __all__ = ["ForecastEvaluation"]
 

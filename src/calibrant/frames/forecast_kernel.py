@@ -14,16 +14,11 @@ from calibrant.frames.batching import gathered
 from calibrant.frames.coding import combinations, mixed, present
 from calibrant.frames.columns import Layout, numbers
 from calibrant.frames.state import GroupState
-from calibrant.metrics.regression.coefficient_of_variation import coefficient_of_variation
-from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
-from calibrant.metrics.regression.expected_normalized_calibration_error import ExpectedNormalizedCalibrationError
-from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
-from calibrant.metrics.regression.interval_coverage import interval_coverage
-from calibrant.metrics.regression.interval_width import interval_width
-from calibrant.metrics.regression.mean_absolute_error import mean_absolute_error
-from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
-from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
-from calibrant.metrics.regression.sharpness import sharpness
+from calibrant.metrics.regression.intervals import interval_coverage, interval_width
+from calibrant.metrics.regression.levels import interval_calibration_error
+from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
+from calibrant.metrics.regression.sizes import coefficient_of_variation, mean_absolute_error, root_mean_squared_error, sharpness
+from calibrant.metrics.regression.spread import ExpectedNormalizedCalibrationError
 
 __all__ = ["SUMMED", "ForecastKernel", "sketched"]
 

@@ -99,45 +99,45 @@ from calibrant.metrics.probability.smooth_calibration_error import smooth_calibr
 from calibrant.metrics.probability.spherical_score import spherical_score as spherical_score
 from calibrant.metrics.probability.sweep_calibration_error import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.probability.variational_calibration_error import variational_calibration_error as variational_calibration_error
-from calibrant.metrics.regression.adversarial_group_calibration import adversarial_group_calibration as adversarial_group_calibration
-from calibrant.metrics.regression.box_coverage import box_coverage as box_coverage
-from calibrant.metrics.regression.coefficient_of_variation import coefficient_of_variation as coefficient_of_variation
-from calibrant.metrics.regression.continuous_ranked_probability_score import (
-    continuous_ranked_probability_score as continuous_ranked_probability_score,
-)
-from calibrant.metrics.regression.coverage_width_criterion import coverage_width_criterion as coverage_width_criterion
-from calibrant.metrics.regression.ellipse_coverage import ellipse_coverage as ellipse_coverage
-from calibrant.metrics.regression.energy_score import energy_score as energy_score
-from calibrant.metrics.regression.expected_normalized_calibration_error import (
-    expected_normalized_calibration_error as expected_normalized_calibration_error,
-)
-from calibrant.metrics.regression.group_coverage import group_coverage as group_coverage
-from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error as interval_calibration_error
-from calibrant.metrics.regression.interval_coverage import interval_coverage as interval_coverage
-from calibrant.metrics.regression.interval_width import interval_width as interval_width
-from calibrant.metrics.regression.joint_pit import joint_pit as joint_pit
-from calibrant.metrics.regression.mean_absolute_error import mean_absolute_error as mean_absolute_error
-from calibrant.metrics.regression.mean_absolute_relative_difference import (
-    mean_absolute_relative_difference as mean_absolute_relative_difference,
-)
-from calibrant.metrics.regression.median_absolute_error import median_absolute_error as median_absolute_error
-from calibrant.metrics.regression.miscalibration_area import miscalibration_area as miscalibration_area
-from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood as negative_log_likelihood
-from calibrant.metrics.regression.pinball_loss import pinball_loss as pinball_loss
-from calibrant.metrics.regression.pit_test import pit_histogram as pit_histogram
-from calibrant.metrics.regression.pit_test import pit_test as pit_test
-from calibrant.metrics.regression.quantile_calibration_error import quantile_calibration_error as quantile_calibration_error
-from calibrant.metrics.regression.randomised_pit import randomised_pit as randomised_pit
-from calibrant.metrics.regression.root_mean_square_interval_calibration_error import (
+from calibrant.metrics.regression.conditional import group_coverage as group_coverage
+from calibrant.metrics.regression.conditional import size_stratified_coverage as size_stratified_coverage
+from calibrant.metrics.regression.intervals import coverage_width_criterion as coverage_width_criterion
+from calibrant.metrics.regression.intervals import interval_coverage as interval_coverage
+from calibrant.metrics.regression.intervals import interval_width as interval_width
+from calibrant.metrics.regression.joint import box_coverage as box_coverage
+from calibrant.metrics.regression.joint import ellipse_coverage as ellipse_coverage
+from calibrant.metrics.regression.joint import energy_score as energy_score
+from calibrant.metrics.regression.joint import joint_pit as joint_pit
+from calibrant.metrics.regression.joint import variogram_score as variogram_score
+from calibrant.metrics.regression.levels import adversarial_group_calibration as adversarial_group_calibration
+from calibrant.metrics.regression.levels import interval_calibration_error as interval_calibration_error
+from calibrant.metrics.regression.levels import miscalibration_area as miscalibration_area
+from calibrant.metrics.regression.levels import (
     root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
 )
-from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error as root_mean_squared_error
-from calibrant.metrics.regression.sharpness import sharpness as sharpness
-from calibrant.metrics.regression.size_stratified_coverage import size_stratified_coverage as size_stratified_coverage
-from calibrant.metrics.regression.threshold_brier_score import threshold_brier_score as threshold_brier_score
-from calibrant.metrics.regression.uncertainty_calibration_error import uncertainty_calibration_error as uncertainty_calibration_error
-from calibrant.metrics.regression.variogram_score import variogram_score as variogram_score
-from calibrant.metrics.regression.weighted_interval_score import weighted_interval_score as weighted_interval_score
+from calibrant.metrics.regression.pit import pit_histogram as pit_histogram
+from calibrant.metrics.regression.pit import pit_test as pit_test
+from calibrant.metrics.regression.pit import randomised_pit as randomised_pit
+from calibrant.metrics.regression.scores import (
+    continuous_ranked_probability_score as continuous_ranked_probability_score,
+)
+from calibrant.metrics.regression.scores import negative_log_likelihood as negative_log_likelihood
+from calibrant.metrics.regression.scores import pinball_loss as pinball_loss
+from calibrant.metrics.regression.scores import threshold_brier_score as threshold_brier_score
+from calibrant.metrics.regression.scores import weighted_interval_score as weighted_interval_score
+from calibrant.metrics.regression.sizes import coefficient_of_variation as coefficient_of_variation
+from calibrant.metrics.regression.sizes import mean_absolute_error as mean_absolute_error
+from calibrant.metrics.regression.sizes import (
+    mean_absolute_relative_difference as mean_absolute_relative_difference,
+)
+from calibrant.metrics.regression.sizes import median_absolute_error as median_absolute_error
+from calibrant.metrics.regression.sizes import root_mean_squared_error as root_mean_squared_error
+from calibrant.metrics.regression.sizes import sharpness as sharpness
+from calibrant.metrics.regression.spread import (
+    expected_normalized_calibration_error as expected_normalized_calibration_error,
+)
+from calibrant.metrics.regression.spread import quantile_calibration_error as quantile_calibration_error
+from calibrant.metrics.regression.spread import uncertainty_calibration_error as uncertainty_calibration_error
 from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
 from calibrant.metrics.scoring import scorer as scorer
 from calibrant.metrics.several import compute as compute

@@ -23,8 +23,7 @@ from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.probability.brier_score import brier_score
 from calibrant.metrics.probability.log_loss import log_loss
-from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
-from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
+from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs, Predictions
 

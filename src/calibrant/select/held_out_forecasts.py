@@ -11,8 +11,7 @@ from scipy import special
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.metrics.regression.continuous_ranked_probability_score import continuous_ranked_probability_score
-from calibrant.metrics.regression.negative_log_likelihood import negative_log_likelihood
+from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
 from calibrant.select.held_out import MOST_PIECES
 
 __all__ = ["SCORES", "HeldOutForecasts", "canonical_forecasts"]

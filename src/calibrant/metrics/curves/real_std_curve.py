@@ -16,7 +16,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.regression.root_mean_squared_error import root_mean_squared_error
+from calibrant.metrics.regression.sizes import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "real_std_curve"]
 

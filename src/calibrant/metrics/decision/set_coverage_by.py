@@ -9,7 +9,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError
 from calibrant.groups import Groups, read_groups
 from calibrant.metrics.decision.read_sets import read_sets
-from calibrant.metrics.regression.group_coverage import GroupCoverage, held_by_group
+from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group
 
 __all__ = ["set_coverage_by"]
 

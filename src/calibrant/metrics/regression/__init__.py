@@ -1,1 +1,1 @@
-"""Metrics of regression forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``, one a file."""
+"""Metrics of regression forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``, a file for each family."""

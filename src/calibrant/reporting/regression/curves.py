@@ -10,9 +10,8 @@ from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, in
 from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
 from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
 from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_band
-from calibrant.metrics.regression.interval_coverage import interval_coverage
-from calibrant.metrics.regression.interval_width import interval_width
-from calibrant.metrics.regression.pit_test import PitHistogram, pit_histogram, pit_histogram_of_sums
+from calibrant.metrics.regression.intervals import interval_coverage, interval_width
+from calibrant.metrics.regression.pit import PitHistogram, pit_histogram, pit_histogram_of_sums
 from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen
 
 __all__ = ["Curves", "curves"]

@@ -29,10 +29,9 @@ from calibrant._kernels.distinct import Cut, Distinct
 from calibrant._kernels.spread_bins import enough_bins
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.curves.interval_curve import interval_sums
-from calibrant.metrics.regression.interval_calibration_error import interval_calibration_error
-from calibrant.metrics.regression.interval_coverage import interval_coverage
-from calibrant.metrics.regression.interval_width import interval_width
-from calibrant.metrics.regression.pit_test import pit_sums
+from calibrant.metrics.regression.intervals import interval_coverage, interval_width
+from calibrant.metrics.regression.levels import interval_calibration_error
+from calibrant.metrics.regression.pit import pit_sums
 
 __all__ = ["CLAIMED", "LEVELS", "ForecastCounts", "ForecastSeen"]
 

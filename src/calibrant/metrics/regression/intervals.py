@@ -1,4 +1,4 @@
-"""CWC: coverage and width of intervals in one number."""
+"""Central intervals at one level: how many outcomes they hold, how wide they are, and both in one number."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,10 +9,101 @@ from calibrant._kernels.intervals import rate_interval
 from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.contracts.regression_metric import RegressionMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric
 from calibrant.errors import InputError
 
-__all__ = ["CoverageWidthCriterion", "coverage_width_criterion"]
+__all__ = ["CoverageWidthCriterion", "IntervalCoverage", "IntervalWidth", "coverage_width_criterion", "interval_coverage", "interval_width"]
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalCoverage(RegressionMeanMetric):
+    r"""Share of the outcomes inside the central interval at ``level`` (PICP).
+
+    .. math:: \frac{1}{n} \sum_i [l_i \le y_i \le h_i]
+
+    Parameters
+    ----------
+    level : float, default 0.9
+        The coverage that the central interval claims.
+
+    See Also
+    --------
+    interval_width : read it beside this.
+    interval_calibration_error : all levels.
+
+    Notes
+    -----
+    It should be near the level; see ``interval_width`` for what that costs, and ``group_coverage`` for whether it holds in each group.
+
+    Examples
+    --------
+    >>> interval_coverage([0.0, 3.0], [0.0, 0.0], [1.0, 1.0])
+    0.5
+    """
+
+    level: float = 0.9
+
+    name: ClassVar[str] = "PICP"
+    key: ClassVar[str] = "coverage"
+    estimand: ClassVar[str] = "share of new outcomes inside their intervals"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    rate: ClassVar[bool] = True
+
+    def _check(self):
+        require_level(self.level, usual=0.9)
+
+    def _losses(self, record):
+        return record.held(self.level)[2].astype(np.float64)
+
+
+interval_coverage: IntervalCoverage = IntervalCoverage()
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalWidth(RegressionMeanMetric):
+    r"""Mean width of the central interval at ``level`` (MPIW).
+
+    .. math:: \frac{1}{n} \sum_i (h_i - l_i)
+
+    Parameters
+    ----------
+    level : float, default 0.9
+        The coverage that the central interval claims.
+
+    See Also
+    --------
+    interval_coverage : read it beside this.
+    sharpness : the same by the variance.
+
+    Notes
+    -----
+    Of intervals with the coverage they claim the narrower are the better: read it beside ``interval_coverage``. Infinite intervals make
+    it infinite.
+
+    Examples
+    --------
+    >>> round(interval_width([0.0], [0.0], [1.0]), 4)
+    3.2897
+    """
+
+    level: float = 0.9
+
+    name: ClassVar[str] = "MPIW"
+    key: ClassVar[str] = "width"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    degree: ClassVar[int | None] = 1
+
+    def _check(self):
+        require_level(self.level, usual=0.9)
+
+    def _losses(self, record):
+        low, high = record.forecast.interval(self.level)
+        return high - low
+
+
+interval_width: IntervalWidth = IntervalWidth()
 
 
 @dataclass(frozen=True, repr=False)

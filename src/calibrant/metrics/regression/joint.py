@@ -1,0 +1,389 @@
+"""Joint forecasts of several outputs: coverage of boxes and ellipses, energy and variogram scores, positions."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+from scipy.spatial.distance import pdist
+
+from calibrant._kernels.intervals import rate_interval
+from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant._kernels.mean_norm import mean_norm
+from calibrant._kernels.normal_scores import empirical_scores
+from calibrant._support.options import require_option
+from calibrant.arrays import to_array
+from calibrant.contracts.interval import Interval, require_level
+from calibrant.errors import InputError
+from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
+
+__all__ = [
+    "FARTHEST",
+    "PreRank",
+    "box_coverage",
+    "ellipse_coverage",
+    "energy_score",
+    "joint_pit",
+    "joint_scores",
+    "mean_of_losses",
+    "share_of_rows",
+    "variogram_score",
+]
+
+
+def mean_of_losses(loss: np.ndarray, weights: np.ndarray, level: float) -> Interval:
+    """Weighted mean of losses from 0 up, (n,) each."""
+    require_level(level)
+    bounds, n = (0.0, float("inf")), weights.sum()
+    sums = np.array([weights @ power for power in powers(loss)])
+    return Interval.holding(sums[0] / n, limits_within(bounds, n, sums, unseen_ends(n, sums, bounds), level), level, "analytic", float(n))
+
+
+def share_of_rows(held: np.ndarray, weights: np.ndarray, level: float) -> Interval:
+    """Weighted share of the rows that are held, (n,) each."""
+    require_level(level)
+    n, hits = weights.sum(), weights @ held
+    return Interval.holding(hits / n, rate_interval(hits, n, level), level, "analytic", float(n))
+
+
+def box_coverage(
+    y_true: ArrayLike, forecast: Any, *, said: float = 0.9, level: float = 0.95, sample_weight: ArrayLike | None = None
+) -> Interval:
+    r"""Share of the rows whose outputs all lie in the box that claims to hold at least ``said`` of them.
+
+    .. math:: \frac{1}{n} \sum_i \prod_j \left[ |y_{ij} - \mu_{ij}| \le z \sigma_{ij} \right], \qquad
+        (2 \Phi(z) - 1)^d = \text{said}
+
+    Parameters
+    ----------
+    y_true : (n, d) outcomes
+    forecast : JointNormalForecast, or (mean, cov)
+    said : float, default 0.9
+        What the boxes claim to hold at least.
+    level : float, default 0.95
+        Of the interval.
+    sample_weight : (n,), optional
+
+    Returns
+    -------
+    Interval
+
+    See Also
+    --------
+    ellipse_coverage : sees correlations too.
+    interval_coverage : of one output.
+
+    Notes
+    -----
+    The boxes are Sidak's (``JointNormalForecast.box``): of a calibrated forecast they hold exactly ``said`` where outputs are
+    independent, and more where they hang together. A coverage below ``said`` is a fault, one above it need not be.
+
+    References
+    ----------
+    Sidak, "Rectangular confidence regions for the means of multivariate normal distributions", 1967.
+
+    Examples
+    --------
+    >>> box_coverage([[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])).value
+    0.5
+    """
+    record = read_joint(forecast, y_true, sample_weight)
+    low, high = record.normal.box(said)
+    return share_of_rows(((low <= record.y) & (record.y <= high)).all(axis=1) * 1.0, record.weights, level)
+
+
+def ellipse_coverage(
+    y_true: ArrayLike, forecast: Any, *, said: float = 0.9, level: float = 0.95, sample_weight: ArrayLike | None = None
+) -> Interval:
+    r"""Share of the outcomes inside the ellipse that claims to hold ``said`` of them.
+
+    .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le \chi^2_{d, \text{said}} \right]
+
+    Parameters
+    ----------
+    y_true : (n, d) outcomes
+    forecast : JointNormalForecast, or (mean, cov)
+    said : float, default 0.9
+        What the ellipses claim to hold.
+    level : float, default 0.95
+        Of the interval.
+    sample_weight : (n,), optional
+
+    Returns
+    -------
+    Interval
+
+    See Also
+    --------
+    box_coverage : of an interval for each output.
+    joint_pit : of ellipses of all sizes.
+    CovarianceScaling : repairs it.
+
+    Notes
+    -----
+    Near ``said`` where variances and correlations are right on average; too narrow in one direction and too wide in another can cancel.
+
+    Examples
+    --------
+    >>> ellipse_coverage([[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])).value
+    0.5
+    """
+    require_level(said, "said", usual=0.9)
+    record = read_joint(forecast, y_true, sample_weight)
+    most = 2.0 * special.gammaincinv(0.5 * record.y.shape[1], said)
+    return share_of_rows((record.normal.distance(record.y) <= most) * 1.0, record.weights, level)
+
+
+def energy_score(
+    y_true: ArrayLike, forecast: Any, *, member_weight: ArrayLike | None = None, estimator: Literal["empirical", "fair"] = "empirical",
+    level: float = 0.95, sample_weight: ArrayLike | None = None,
+) -> Interval:  # fmt: skip
+    r"""Mean distance from draws to the outcome, less half the mean distance between draws.
+
+    .. math:: \frac{1}{n} \sum_i \left( E \|X_i - y_i\| - \frac{1}{2} E \|X_i - X_i'\| \right)
+
+    Parameters
+    ----------
+    y_true : (n, d) outcomes
+    forecast : JointNormalForecast, (mean, cov), or draws (n, d, m)
+    member_weight : (m,), or (n, m), optional
+        Of draws alone: what each member of an ensemble counts for, beside the others of its row.
+    estimator : {"empirical", "fair"}
+        Of draws alone: the score of their empirical distribution, or the unbiased estimate of that of what they were drawn from.
+    level : float, default 0.95
+        Of the interval.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice.
+
+    Returns
+    -------
+    Interval
+        From 0; less is better.
+
+    See Also
+    --------
+    variogram_score : sees wrong correlations better.
+    continuous_ranked_probability_score : of one output; with d = 1 the same number, here with weights of members too.
+
+    Notes
+    -----
+    A proper score in the units of y, so bring outputs of different units to one scale first. For normal forecasts both means are exact, by
+    one integral each; draws are taken for the distribution itself, whose score is larger by about 1 / m of the spread. It tells
+    wrong means and variances well and wrong correlations badly.
+
+    References
+    ----------
+    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", 2007, section 4.3.
+
+    Examples
+    --------
+    >>> round(energy_score([[0.0]], ([[0.0]], [[[1.0]]])).value, 6)
+    0.233695
+    """
+    require_option("estimator", estimator, ("empirical", "fair"))
+    record = read_joint(forecast, y_true, sample_weight)
+    if record.draws is None:
+        joint = record.normal
+        variance = joint.principal_variance
+        loss = mean_norm(joint.along(record.y), variance) - 0.5 * mean_norm(np.zeros_like(variance), 2.0 * variance)
+        if member_weight is not None or estimator != "empirical":
+            raise InputError("member_weight and estimator are of draws; leave them out for a normal forecast, whose score is exact.")
+    else:
+        loss = _of_draws(record.draws, record.y, _shares(member_weight, record.draws), estimator)
+    return mean_of_losses(loss, record.weights, level)
+
+
+def _of_draws(draws, y, share, estimator):
+    first, second = np.triu_indices(draws.shape[2], 1)
+    apart = np.array([pdist(row.T) @ (w[first] * w[second]) for row, w in zip(draws, share, strict=True)])
+    if estimator == "fair":
+        # Members are never compared with themselves.
+        apart /= 1.0 - np.square(share).sum(axis=1)
+    return (np.sqrt(np.square(draws - y[..., None]).sum(axis=1)) * share).sum(axis=1) - apart
+
+
+def _shares(weight, draws):
+    """(n, m) shares of the members of each row."""
+    n, _, m = draws.shape
+    if weight is None:
+        return np.full((n, m), 1.0 / m)
+    weight = to_array(weight, "member_weight").astype(np.float64)
+    if weight.shape not in ((m,), (n, m)):
+        raise InputError(f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0.0).all() and ((weight > 0.0).sum(axis=-1) >= 2).all()):
+        raise InputError("member_weight must be finite, not below 0, and above 0 for two members of each row; drop other rows or members.")
+    return np.broadcast_to(weight / weight.sum(axis=-1, keepdims=True), (n, m))
+
+
+#: Beyond this many standard deviations the mean of a power is its series to 1e-9, and the series of the other end loses digits.
+FAR = 30.0
+
+
+def variogram_score(
+    y_true: ArrayLike, forecast: Any, *, power: float = 0.5, level: float = 0.95, sample_weight: ArrayLike | None = None
+) -> Interval:
+    r"""Mean squared error of the predicted powers of the differences between outputs.
+
+    .. math:: \frac{1}{n} \sum_i \sum_{j, k} \left( |y_{ij} - y_{ik}|^p - E |X_{ij} - X_{ik}|^p \right)^2
+
+    Parameters
+    ----------
+    y_true : (n, d) outcomes, d at least 2
+    forecast : JointNormalForecast, (mean, cov), or draws (n, d, m)
+    power : float, default 0.5
+        p, above 0 and at most 2; small powers are less moved by single large differences.
+    level : float, default 0.95
+        Of the interval.
+    sample_weight : (n,), optional
+
+    Returns
+    -------
+    Interval
+        From 0; less is better.
+
+    Raises
+    ------
+    InputError
+        When shapes differ, there is one output only, or the power is out of range.
+
+    See Also
+    --------
+    energy_score : sees means and variances better.
+
+    Notes
+    -----
+    Proper, but not strictly: a mean wrong by the same in all outputs goes unseen, so read it beside the energy score. Bring outputs of
+    different units to one scale first. Exact for normal forecasts.
+
+    References
+    ----------
+    Scheuerer and Hamill, "Variogram-based proper scoring rules for probabilistic forecasts of multivariate quantities", 2015.
+
+    Examples
+    --------
+    >>> round(variogram_score([[0.0, 1.0]], ([[0.0, 0.0]], [[[0.5, 0.0], [0.0, 0.5]]]), power=2.0).value, 6)
+    0.0
+    """
+    if not (isinstance(power, float | int) and 0.0 < power <= 2.0):
+        raise InputError(f"power must be above 0 and at most 2; got {power!r}; 0.5 is usual.")
+    record = read_joint(forecast, y_true, sample_weight)
+    if record.y.shape[1] < 2:
+        raise InputError("the variogram score compares outputs; got one; use continuous_ranked_probability_score.")
+    j, k = np.triu_indices(record.y.shape[1], 1)
+    seen = np.abs(record.y[:, j] - record.y[:, k]) ** power
+    if record.draws is None:
+        mean, cov = record.normal.mean, record.normal.cov
+        variance = cov[:, j, j] + cov[:, k, k] - 2.0 * cov[:, j, k]
+        said = _mean_power(mean[:, j] - mean[:, k], np.sqrt(variance), power)
+    else:
+        said = np.stack(
+            [(np.abs(record.draws[:, a] - record.draws[:, b]) ** power).mean(axis=1) for a, b in zip(j, k, strict=True)], axis=1
+        )
+    return mean_of_losses(2.0 * np.square(seen - said).sum(axis=1), record.weights, level)
+
+
+def _mean_power(mean, std, power):
+    """E |mean + std Z|^power."""
+    z = np.abs(mean / std)
+    near = np.minimum(z, FAR)
+    middle = (
+        2.0 ** (0.5 * power) * special.gamma(0.5 + 0.5 * power) / np.sqrt(np.pi) * special.hyp1f1(-0.5 * power, 0.5, -0.5 * near * near)
+    )
+    far = np.maximum(z, FAR)
+    # Moments of a normal: 1, 3 and 15 times the powers of its variance.
+    c = [power * (power - 1.0) / 2.0, power * (power - 1.0) * (power - 2.0) * (power - 3.0) / 8.0]
+    c.append(c[1] * (power - 4.0) * (power - 5.0) / 6.0)
+    series = far**power * (1.0 + c[0] / far**2 + c[1] / far**4 + c[2] / far**6)
+    return std**power * np.where(z < FAR, middle, series)
+
+
+PreRank = Literal["distance", "sum", "dependence"]
+#: Normal scores further out, which are beyond 1e-300, count as this one.
+FARTHEST = 38.0
+
+
+def joint_pit(y_true: ArrayLike, forecast: Any, *, pre_rank: PreRank = "distance", sample_weight: ArrayLike | None = None) -> np.ndarray:
+    r"""A place of each row of outcomes in its predicted joint distribution, uniform on [0, 1] where the forecasts are calibrated.
+
+    .. math:: u_i = P(\rho(X_i) \le \rho(y_i)), \qquad X_i \sim N(\mu_i, \Sigma_i)
+
+    Parameters
+    ----------
+    y_true : (n, d) outcomes
+    forecast : JointNormalForecast, or (mean, cov)
+    pre_rank : {"distance", "sum", "dependence"}
+        :math:`\rho`, which makes one number of a row. "distance": the squared Mahalanobis distance, chi-squared with d degrees of
+        freedom. "sum": the sum of the outputs' normal scores. "dependence": the distance once more, after each output's normal scores have
+        been replaced by those of their ranks among the rows, so that only the correlations are judged.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, which ranks count; rows of weight 0 are left out.
+
+    Returns
+    -------
+    (n,) float64
+
+    Raises
+    ------
+    InputError
+        When shapes differ, or a covariance is not positive definite.
+
+    See Also
+    --------
+    pit_histogram, pit_test : take a JointNormalForecast and ``pre_rank``, too.
+    ellipse_coverage : how many distances are below one bound.
+
+    Notes
+    -----
+    Of the distance a heap at 1 means too narrow a forecast, one at 0 too wide. Of the sum a bowl means that outputs rise and fall together
+    more than said, or that all are too narrow, a slope a bias that they share. Look at the margins first (``forecast.marginals``): where
+    they are right "dependence" says what is left, a bowl or a heap at 1 where correlations are wrong. With ranks the margins are uniform
+    exactly, so its test is a little careful.
+
+    References
+    ----------
+    Gneiting, Stanberry, Grimit, Held and Johnson, "Assessing probabilistic forecasts of multivariate quantities", TEST 17, 2008. Ziegel and
+    Gneiting, "Copula calibration", Electronic Journal of Statistics 8, 2014. Allen, Ziegel and Ginsbourger, "Assessing the calibration of
+    multivariate probabilistic forecasts", QJRMS 150, 2024.
+
+    Examples
+    --------
+    >>> joint_pit([[0.0, 0.0], [1.0, 1.0]], ([[0.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 1.0]])).round(3).tolist()
+    [0.0, 0.632]
+    """
+    return special.ndtr(joint_scores(read_joint(forecast, y_true, sample_weight), pre_rank))
+
+
+def joint_scores(record: JointRecord, pre_rank: PreRank | None) -> np.ndarray:
+    """(n,) normal scores of the joint PIT of a record's rows, by the distance where nothing is asked."""
+    require_option("pre_rank", "distance" if pre_rank is None else pre_rank, tuple(SCORES))
+    return np.clip(SCORES[pre_rank or "distance"](record), -FARTHEST, FARTHEST)
+
+
+def _distance(joint, y):
+    half, d = 0.5 * joint.distance(y), 0.5 * joint.shape[1]
+    low, high = special.gammainc(d, half), special.gammaincc(d, half)
+    # Each half by the tail that keeps its digits.
+    return np.where(low < 0.5, special.ndtri(low), -special.ndtri(high))
+
+
+def _standard(record):
+    """(scores of the outputs (n, d), the correlations said (n, d, d))."""
+    margins = record.normal.marginals
+    return margins.score_at(record.y), record.normal.cov / (margins.std[:, :, None] * margins.std[:, None, :])
+
+
+def _sum(record):
+    score, correlation = _standard(record)
+    return score.sum(axis=1) / np.sqrt(correlation.sum(axis=(1, 2)))
+
+
+def _dependence(record):
+    score, correlation = _standard(record)
+    ranked = np.empty_like(score)
+    for j, one in enumerate(score.T):
+        own, values = empirical_scores(one, record.weights)
+        ranked[:, j] = own[np.searchsorted(values, one)]
+    return _distance(JointNormalForecast(np.zeros_like(score), correlation), ranked)
+
+
+SCORES: dict[str, Any] = {"distance": lambda record: _distance(record.normal, record.y), "sum": _sum, "dependence": _dependence}

@@ -1,0 +1,334 @@
+"""Gaps between said and seen coverage over many levels: mean, root mean square, area, and of the worst random group."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from calibrant._kernels.clusters import expanded_level
+from calibrant._kernels.debias import binned_errors, gap_limits
+from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
+from calibrant._kernels.quotient import quotient
+from calibrant._support.options import require_count, require_option
+from calibrant.contracts.columns import Record
+from calibrant.contracts.interval import Interval
+from calibrant.contracts.on_record import on_record
+from calibrant.contracts.regression_metric import RegressionMetric
+from calibrant.errors import InputError
+from calibrant.forecasts.read import ForecastRecord, read_forecast
+
+__all__ = [
+    "AdversarialGroupCalibration",
+    "GapMetric",
+    "IntervalCalibrationError",
+    "MiscalibrationArea",
+    "RootMeanSquareIntervalCalibrationError",
+    "adversarial_group_calibration",
+    "interval_calibration_error",
+    "miscalibration_area",
+    "root_mean_square_interval_calibration_error",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class GapMetric(RegressionMetric):
+    """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that are averaged) and ``_draws``.
+
+    Its interval does not centre on the biased number: it asks which errors, with this sample's noise added, would show as the one seen.
+    """
+
+    estimand: ClassVar[str] = "error at these levels and bins on ever more rows: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
+    #: Whether what is summed has no bound, so that noise grows with the error: the high end is then
+    #: at least that of the errors that the gaps seen show with the noise added.
+    long_tails: ClassVar[bool] = False
+
+    @abstractmethod
+    def _sums(self, record, index, n_groups) -> np.ndarray:
+        """Sums of the rows by their bin ``index``, (n_groups, ...)."""
+
+    @abstractmethod
+    def _gaps(self, sums) -> tuple[np.ndarray, np.ndarray]:
+        """(weight (..., bins), summed gaps (..., sets, bins)) of sums with any leading axes."""
+
+    @abstractmethod
+    def _draws(self, record, sums, n_resamples, random_state) -> np.ndarray:
+        """``sums`` on bootstrap resamples of the rows, bins held fixed, (n_resamples, bins, ...)."""
+
+    def _bins(self, totals):
+        """Totals as the sums of the bins."""
+        return totals
+
+    def _error(self, weight, gap):
+        """The value from the weight (..., bins) and the summed gaps (..., sets, bins): the mean absolute gap, averaged over the sets."""
+        return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
+
+    def _finalise(self, totals):
+        return self._error(*self._gaps(self._bins(totals)))
+
+    def _resampled(self, record, n_resamples, random_state):
+        return self._error(*self._gaps(self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state)))
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "debiased"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        totals = self._all_totals(record)
+        sums = self._bins(totals)
+        weight, gap = self._gaps(sums)
+        noise = self._gaps(self._draws(record, sums, n_resamples, random_state))[1]
+        noise, n = noise - noise.mean(axis=0), float(record.weights.sum())
+        value, low, high = gap_limits(weight, gap, noise, level, self.range[1], self._error, n)
+        if self.long_tails:
+            each = max(n / gap.shape[-1], 2.0)
+            reach = 0.5 + 0.5 * expanded_level(level, each - 1.0)
+            high = max(high, float(np.quantile(self._error(weight, gap + noise), reach)))
+        return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalCalibrationError(GapMetric):
+    r"""Mean gap between the coverage that intervals claim and what they have, over all levels.
+
+    .. math:: \frac{1}{L} \sum_l \left| \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \right|
+
+    Parameters
+    ----------
+    n_levels : int, default 100
+        Levels p from 0 to 1, evenly spaced, both included.
+    kind : {"interval", "quantile"}
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+
+    See Also
+    --------
+    interval_curve : the gaps, level by level.
+    interval_coverage : one level.
+
+    Notes
+    -----
+    Use it to see whether intervals hold what they say over all rows together. That is a weak demand: a std drawn at random can meet it
+    perfectly after recalibration, so look at the ENCE too. Biased upward in small samples; ``.interval`` is freed of that (method
+    "debiased"), and ``plain`` in it is the number above; in simulations of 300 to 5,000 rows it held the truth 84 to 98 times of 100.
+
+    Examples
+    --------
+    >>> round(interval_calibration_error([0.0], [0.0], [1.0]), 6)
+    0.5
+    """
+
+    n_levels: int = 100
+    kind: str = "interval"
+
+    name: ClassVar[str] = "interval calibration error"
+    key: ClassVar[str] = "interval_calibration_error"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(n_levels=19, kind="quantile")]
+
+    def _check(self):
+        require_count("n_levels", self.n_levels, 2)
+        require_option("kind", self.kind, ("interval", "quantile"))
+
+    @property
+    def levels(self) -> np.ndarray:
+        """(n_levels,) the coverages, or probabilities, compared."""
+        return np.linspace(0.0, 1.0, self.n_levels)
+
+    def _sums(self, record, index, n_groups):
+        if self.kind == "interval":
+            return level_counts(np.abs(record.score), special.ndtri(0.5 + 0.5 * self.levels), index, n_groups, record.weight)
+        return level_counts(record.score, special.ndtri(self.levels), index, n_groups, record.weight)
+
+    def _gaps(self, sums):
+        return level_gaps(sums, self.levels)
+
+    def _draws(self, record, sums, n_resamples, random_state):
+        return redrawn_counts(sums, self.levels, n_resamples, random_state)
+
+    def _totals(self, record):
+        return self._sums(record, 0, 1)
+
+    def _group_totals(self, record, group, n_groups):
+        return self._sums(record, group, n_groups)[:, None]
+
+
+interval_calibration_error: IntervalCalibrationError = IntervalCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
+    r"""Root mean square gap between the coverage that intervals claim and what they have, over all levels.
+
+    .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2 \Big)^{1/2}
+
+    Parameters
+    ----------
+    n_levels : int, default 100
+        Levels p from 0 to 1, evenly spaced, both included.
+    kind : {"interval", "quantile"}
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+
+    See Also
+    --------
+    interval_calibration_error : the mean gap.
+    miscalibration_area : the area.
+
+    Notes
+    -----
+    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples; ``.interval``
+    is freed of that (method "debiased"), and ``plain`` in it is the number above.
+
+    Examples
+    --------
+    >>> round(root_mean_square_interval_calibration_error([0.0], [0.0], [1.0]), 6)
+    0.578806
+    """
+
+    name: ClassVar[str] = "RMS interval calibration error"
+    key: ClassVar[str] = "rms_interval_calibration_error"
+
+    def _combined(self, gap):
+        """The value from the gap at each level, (..., L)."""
+        return np.sqrt(np.mean(gap * gap, axis=-1))
+
+    def _error(self, weight, gap):
+        whole = np.where(weight > 0.0, weight, np.nan)
+        return self._combined((gap / whole[..., None, :])[..., 0])
+
+
+root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationError = RootMeanSquareIntervalCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class MiscalibrationArea(RootMeanSquareIntervalCalibrationError):
+    r"""Area between seen over claimed coverage, joined by straight lines, and the diagonal.
+
+    .. math:: \int_0^1 \left| \hat c(p) - p \right| dp
+
+    Parameters
+    ----------
+    n_levels : int, default 100
+        Levels p from 0 to 1, evenly spaced, both included.
+    kind : {"interval", "quantile"}
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+
+    See Also
+    --------
+    interval_calibration_error : the mean gap.
+    interval_curve : the curve.
+
+    Notes
+    -----
+    uncertainty-toolbox's number of that name, exact where the curve crosses the diagonal between two levels. Biased upward in small
+    samples; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
+
+    Examples
+    --------
+    >>> round(miscalibration_area([0.0], [0.0], [1.0]), 6)
+    0.5
+    """
+
+    name: ClassVar[str] = "miscalibration area"
+    key: ClassVar[str] = "miscalibration_area"
+
+    def _combined(self, gap):
+        left, right = np.abs(gap[..., :-1]), np.abs(gap[..., 1:])
+        crossed = gap[..., :-1] * gap[..., 1:] < 0.0
+        # Two triangles where the signs differ, else a trapezium.
+        area = np.where(crossed, quotient(left * left + right * right, left + right), left + right)
+        return 0.5 * area.sum(axis=-1) / (self.n_levels - 1)
+
+
+miscalibration_area: MiscalibrationArea = MiscalibrationArea()
+
+
+NORMS: dict[int, RegressionMetric] = {1: interval_calibration_error, 2: root_mean_square_interval_calibration_error}
+
+
+@dataclass(frozen=True)
+class AdversarialGroupCalibration(Record):
+    """One row a size of group: its share of the rows, and the mean and standard error over trials of the worst group's error."""
+
+    share: np.ndarray
+    error: np.ndarray
+    standard_error: np.ndarray
+
+
+def _of(
+    record: ForecastRecord, *, n_sizes: int = 10, n_groups: int = 10, n_trials: int = 10, norm: int = 1, kind: str = "interval",
+    random_state: int = 0,
+) -> AdversarialGroupCalibration:  # fmt: skip
+    for name, given, least in (("n_sizes", n_sizes, 2), ("n_groups", n_groups, 1), ("n_trials", n_trials, 2)):
+        require_count(name, given, least)
+    if norm not in NORMS:
+        raise InputError(f"norm must be 1 or 2; got {norm!r}.")
+    metric, rng, n = NORMS[norm].with_options(kind=kind), np.random.default_rng(random_state), len(record)
+    share, worst = np.linspace(0.0, 1.0, n_sizes), np.empty((n_sizes, n_trials))
+    for s, size in enumerate(np.clip(np.rint(share * n).astype(int), min(2, n), n)):
+        for t in range(n_trials):
+            rows = np.concatenate([rng.choice(n, size, replace=False) for _ in range(n_groups)])
+            totals = metric.group_totals_of(record.take(rows), np.repeat(np.arange(n_groups), size), n_groups)
+            worst[s, t] = np.max(metric.finalise(totals))
+    return AdversarialGroupCalibration(share, worst.mean(axis=1), worst.std(axis=1, ddof=1) / np.sqrt(n_trials))
+
+
+@on_record(_of)
+def adversarial_group_calibration(
+    y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, n_sizes: int = 10, n_groups: int = 10, n_trials: int = 10,
+    norm: Literal[1, 2] = 1, kind: Literal["interval", "quantile"] = "interval", random_state: int = 0,
+) -> AdversarialGroupCalibration:  # fmt: skip
+    """The largest interval calibration error among random groups of rows, for groups of growing size.
+
+    Parameters
+    ----------
+    y_true : (n,)
+    P, std : (n,) each, mean and standard deviation, or a forecast in place of the mean
+    n_sizes : int, default 10
+        Sizes of groups, evenly from two rows to all.
+    n_groups : int, default 10
+        Groups drawn without replacement in a trial, of which the worst counts.
+    n_trials : int, default 10
+    norm : {1, 2}
+        Mean or root mean square of the gaps over the levels.
+    kind : {"interval", "quantile"}
+        As in ``interval_calibration_error``.
+    random_state : int, default 0
+
+    Returns
+    -------
+    AdversarialGroupCalibration
+        ``.frame()`` gives it as a data frame.
+
+    Raises
+    ------
+    InputError
+        When the forecasts cannot be read or an option cannot be used.
+
+    See Also
+    --------
+    group_coverage : of groups that mean something.
+    interval_calibration_error : of all rows.
+
+    Notes
+    -----
+    Groups of few rows have large errors by chance alone: compare two forecasts of the same rows, or look for a curve that falls more
+    slowly than one over the root of the size. ``standard_error`` is of the mean over trials; uncertainty-toolbox calls their standard
+    deviation so. Weights are not taken, since a group of repeated rows is a smaller group.
+
+    References
+    ----------
+    Zhao, Ma and Ermon, "Individual calibration with randomized forecasting", ICML 2020.
+
+    Examples
+    --------
+    >>> curve = adversarial_group_calibration([0.0, 1.0, -1.0, 2.0], [0.0] * 4, [1.0] * 4, n_sizes=2)
+    >>> curve.share.tolist(), bool(curve.error[0] > curve.error[1])
+    ([0.0, 1.0], True)
+    """
+    record = read_forecast(P, std, y_true).one_output()
+    return _of(record, n_sizes=n_sizes, n_groups=n_groups, n_trials=n_trials, norm=norm, kind=kind, random_state=random_state)

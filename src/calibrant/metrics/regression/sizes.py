@@ -1,0 +1,277 @@
+"""How large errors and standard deviations are: means, roots and medians over the rows."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant._kernels.mean_interval import limits_within, unseen_ends
+from calibrant._kernels.quotient import quotient
+from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric, RegressionSumMetric, RootMeanMetric
+
+__all__ = [
+    "CoefficientOfVariation",
+    "MeanAbsoluteError",
+    "MeanAbsoluteRelativeDifference",
+    "MedianAbsoluteError",
+    "RootMeanSquaredError",
+    "Sharpness",
+    "coefficient_of_variation",
+    "mean_absolute_error",
+    "mean_absolute_relative_difference",
+    "median_absolute_error",
+    "root_mean_squared_error",
+    "sharpness",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class MeanAbsoluteError(RegressionMeanMetric):
+    r"""Mean distance between outcome and predicted mean (MAE).
+
+    .. math:: \frac{1}{n} \sum_i |y_i - \mu_i|
+
+    See Also
+    --------
+    root_mean_squared_error : large errors count more.
+    continuous_ranked_probability_score : the same of a whole distribution.
+
+    Notes
+    -----
+    Milder to single large errors than the RMSE; it says nothing of the error bars. ``std`` is not needed.
+
+    Examples
+    --------
+    >>> mean_absolute_error([3.0, 4.0], [0.0, 0.0])
+    3.5
+    """
+
+    name: ClassVar[str] = "MAE"
+    key: ClassVar[str] = "mae"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    needs_std: ClassVar[bool] = False
+    selects: ClassVar[bool] = True
+    degree: ClassVar[int | None] = 1
+
+    def _losses(self, record):
+        return np.abs(record.error)
+
+
+mean_absolute_error: MeanAbsoluteError = MeanAbsoluteError()
+
+
+@dataclass(frozen=True, repr=False)
+class RootMeanSquaredError(RootMeanMetric):
+    r"""Root of the mean squared distance between outcome and predicted mean (RMSE).
+
+    .. math:: \sqrt{\frac{1}{n} \sum_i (y_i - \mu_i)^2}
+
+    See Also
+    --------
+    mean_absolute_error : large errors count less.
+    uncertainty_calibration_error : whether the error bars know it.
+
+    Notes
+    -----
+    The size of the errors, in the units of y; it says nothing of the error bars. ``std`` is not needed.
+
+    Examples
+    --------
+    >>> round(root_mean_squared_error([3.0, 4.0], [0.0, 0.0]), 6)
+    3.535534
+    """
+
+    name: ClassVar[str] = "RMSE"
+    key: ClassVar[str] = "rmse"
+    estimand: ClassVar[str] = "root of the mean squared error of new rows"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    needs_std: ClassVar[bool] = False
+    selects: ClassVar[bool] = True
+    degree: ClassVar[int | None] = 1
+
+    def _losses(self, record):
+        return np.square(record.error)
+
+
+root_mean_squared_error: RootMeanSquaredError = RootMeanSquaredError()
+
+
+@dataclass(frozen=True, repr=False)
+class MedianAbsoluteError(RegressionMetric, WholeMetric):
+    r"""Median distance between outcome and predicted mean.
+
+    .. math:: \operatorname{median}_i |y_i - \mu_i|
+
+    See Also
+    --------
+    mean_absolute_error : the mean, which large errors move.
+
+    Notes
+    -----
+    Use it where some outcomes are wrong by any amount and should not count. Half of the rows may be as bad as they like, so never select
+    a model by it. A median is no sum, so it has no state. ``std`` is not needed.
+
+    Examples
+    --------
+    >>> median_absolute_error([1.0, 2.0, 90.0, 4.0], [0.0, 0.0, 0.0, 0.0])
+    3.0
+    """
+
+    name: ClassVar[str] = "median absolute error"
+    key: ClassVar[str] = "median_absolute_error"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    needs_std: ClassVar[bool] = False
+    degree: ClassVar[int | None] = 1
+
+    def _value(self, record):
+        error = np.abs(record.error)
+        order = np.argsort(error)
+        share = np.cumsum(record.weights[order]) / record.weights.sum()
+        # The middle, or midway between the two that share it: as np.median of repeated rows.
+        middle = [min(np.searchsorted(share, 0.5 + step), len(order) - 1) for step in (-1e-12, 1e-12)]
+        return float(error[order][middle].mean())
+
+
+median_absolute_error: MedianAbsoluteError = MedianAbsoluteError()
+
+
+@dataclass(frozen=True, repr=False)
+class MeanAbsoluteRelativeDifference(RegressionMeanMetric):
+    r"""Mean distance between outcome and predicted mean, in per cent of their mean size (MARPD, symmetric MAPE).
+
+    .. math:: \frac{100}{n} \sum_i \frac{2 |y_i - \mu_i|}{|y_i| + |\mu_i|}
+
+    See Also
+    --------
+    mean_absolute_error : in the units of y.
+
+    Notes
+    -----
+    Use it to compare with papers that report it. Between 0 and 200, and 200 for any prediction where the outcome is 0; a row with both 0
+    counts 0. Low predictions are favoured, so never select a model by it. ``std`` is not needed.
+
+    Examples
+    --------
+    >>> round(mean_absolute_relative_difference([1.0, 2.0], [3.0, 2.0]), 6)
+    50.0
+    """
+
+    name: ClassVar[str] = "MARPD"
+    key: ClassVar[str] = "marpd"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 200.0)
+    needs_std: ClassVar[bool] = False
+
+    def _losses(self, record):
+        size = np.abs(record.y) + np.abs(record.mean)
+        return np.where(size > 0.0, 200.0 * quotient(np.abs(record.error), size), 0.0)
+
+
+mean_absolute_relative_difference: MeanAbsoluteRelativeDifference = MeanAbsoluteRelativeDifference()
+
+
+@dataclass(frozen=True, repr=False)
+class Sharpness(RootMeanMetric):
+    r"""Root mean predicted variance.
+
+    .. math:: \sqrt{\frac{1}{n} \sum_i \sigma_i^2}
+
+    See Also
+    --------
+    interval_width : the same by intervals.
+    coefficient_of_variation : how much it varies.
+
+    Notes
+    -----
+    Between forecasts that are equally calibrated the sharper is the better; alone it says nothing, since a std can be small and wrong.
+
+    Examples
+    --------
+    >>> round(sharpness([0.0, 0.0], [0.0, 0.0], [3.0, 4.0]), 6)
+    3.535534
+    """
+
+    name: ClassVar[str] = "sharpness"
+    key: ClassVar[str] = "sharpness"
+    estimand: ClassVar[str] = "root of the mean predicted variance of new rows"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    degree: ClassVar[int | None] = 1
+
+    def _losses(self, record):
+        return np.square(record.std)
+
+
+sharpness: Sharpness = Sharpness()
+
+
+#: Below this c_v the higher moments are lost in the rounding of sums of powers; those of a normal distribution stand in.
+LEAST_FOR_MOMENTS = 1e-2
+
+
+@dataclass(frozen=True, repr=False)
+class CoefficientOfVariation(RegressionSumMetric):
+    r"""Standard deviation of the predicted std over their mean (c_v).
+
+    .. math:: c_v = \frac{1}{\bar\sigma} \sqrt{\frac{\sum_i (\sigma_i - \bar\sigma)^2}{n - 1}}
+
+    See Also
+    --------
+    sharpness : how large the std is, not how it varies.
+
+    Notes
+    -----
+    Beside the ENCE: one std for all rows can have an ENCE of 0 and tells nothing about a row, which a c_v of 0 shows. 0 for one row.
+    The interval is that of the mean of what each row adds to its square, from six moments of the std, with one row not seen yet; of equal
+    std it reaches from 0 to what one row of twice the size among them would make.
+
+    Examples
+    --------
+    >>> round(coefficient_of_variation([0.0, 0.0], [0.0, 0.0], [1.0, 3.0]), 6)
+    0.707107
+    """
+
+    name: ClassVar[str] = "c_v"
+    key: ClassVar[str] = "c_v"
+    estimand: ClassVar[str] = "relative spread of the standard deviations predicted for new rows"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+
+    def _columns(self, record):
+        return list(np.cumprod([record.std] * 6, axis=0))
+
+    def _finalise(self, totals):
+        n, mean = totals[..., 0], quotient(totals[..., 1], totals[..., 0])
+        squares = np.maximum(totals[..., 2] - n * mean * mean, 0.0)
+        return np.where(n > 1.0, np.sqrt(squares / np.maximum(n - 1.0, 1e-300)), 0.0) / mean
+
+    def _limits(self, totals, level):
+        n, value = totals[..., 0], self._finalise(totals)
+        mean = quotient(totals[..., 1], n)
+        # Moments of std / mean std, whose mean is 1, and of what a row adds to the square of c_v, a polynomial in it.
+        x = [np.ones_like(mean), *(quotient(totals[..., k], n * mean**k) for k in range(1, 7))]
+        square = np.maximum(x[2] - 1.0, 0.0)
+        added = [1.0 + 2.0 * square, -2.0 * (1.0 + square), 1.0]
+        squared = _product(added, added)
+        second, third = (sum(c * moment for c, moment in zip(p, x, strict=False)) for p in (squared, _product(squared, added)))
+        rough = value < LEAST_FOR_MOMENTS
+        # Of a normal distribution nearly constant: chi-square's moments.
+        second, third = np.where(rough, 3.0 * square**2, second), np.where(rough, 15.0 * square**3, third)
+        sums = np.stack([square, second, third], axis=-1) * n[..., None]
+        above = np.where(square > 0.0, unseen_ends(n, sums, self.range)[1], 1.0)
+        low, high = (
+            np.sqrt(end * n / np.maximum(n - 1.0, 1e-300)) for end in limits_within(self.range, n, sums, (0.0 * square, above), level)
+        )
+        return np.minimum(low, value), np.maximum(high, value)
+
+
+def _product(p, q):
+    """Coefficients of the product of two polynomials, from the constant up."""
+    return [sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q)) for k in range(len(p) + len(q) - 1)]
+
+
+coefficient_of_variation: CoefficientOfVariation = CoefficientOfVariation()
