@@ -27,7 +27,7 @@ def _plant(folder, text, tmp_path):
 
 
 BROKEN = {
-    "backwards": ("maps", "from calibrant.metrics.label.accuracy import accuracy", "comes after it"),
+    "backwards": ("maps", "from calibrant.metrics.sums import accuracy", "comes after it"),
     "later folder": ("confidence", "from calibrant.wrap.per_class import PerClass", "comes after it"),
     "relative": ("signals", "from ..cli.main import main", "comes after it"),
     "module by name": ("predictions_", "from calibrant import errors", "has no place in the order"),

@@ -24,14 +24,12 @@ from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_c
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
-from calibrant.metrics.decision.accepted_share import accepted_share as accepted_share
 from calibrant.metrics.decision.average_two_bin_calibration_error import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )
 from calibrant.metrics.decision.calibration_decision_loss import calibration_decision_loss as calibration_decision_loss
 from calibrant.metrics.decision.conditional_coverage_gap import conditional_coverage_gap as conditional_coverage_gap
 from calibrant.metrics.decision.cutoff_calibration_error import cutoff_calibration_error as cutoff_calibration_error
-from calibrant.metrics.decision.selective_risk import selective_risk as selective_risk
 from calibrant.metrics.decision.set_coverage import set_coverage as set_coverage
 from calibrant.metrics.decision.set_coverage_by import set_coverage_by as set_coverage_by
 from calibrant.metrics.decision.set_sizes import SetSizes as SetSizes
@@ -54,14 +52,6 @@ from calibrant.metrics.event.observed_expected_ratio import observed_expected_ra
 from calibrant.metrics.event.standardised_net_benefit import standardised_net_benefit as standardised_net_benefit
 from calibrant.metrics.event.threshold_weighted_brier_score import threshold_weighted_brier_score as threshold_weighted_brier_score
 from calibrant.metrics.event.threshold_weighted_log_loss import threshold_weighted_log_loss as threshold_weighted_log_loss
-from calibrant.metrics.label.accuracy import accuracy as accuracy
-from calibrant.metrics.label.area_under_risk_coverage import area_under_risk_coverage as area_under_risk_coverage
-from calibrant.metrics.label.confidence_auroc import confidence_auroc as confidence_auroc
-from calibrant.metrics.label.confidence_auroc import event_auroc as event_auroc
-from calibrant.metrics.label.coverage_at_risk import coverage_at_risk as coverage_at_risk
-from calibrant.metrics.label.excess_area_under_risk_coverage import excess_area_under_risk_coverage as excess_area_under_risk_coverage
-from calibrant.metrics.label.overconfidence import overconfidence as overconfidence
-from calibrant.metrics.label.underconfidence import underconfidence as underconfidence
 from calibrant.metrics.over_sites import OverSites as OverSites
 from calibrant.metrics.over_sites import over_sites as over_sites
 from calibrant.metrics.pool import Pooled as Pooled
@@ -70,7 +60,6 @@ from calibrant.metrics.probability.brier_score import brier_score as brier_score
 from calibrant.metrics.probability.calibration_error_bound import calibration_error_bound as calibration_error_bound
 from calibrant.metrics.probability.calibration_slope import calibration_slope as calibration_slope
 from calibrant.metrics.probability.classwise_calibration_error import classwise_calibration_error as classwise_calibration_error
-from calibrant.metrics.probability.confidence_spread import confidence_spread as confidence_spread
 from calibrant.metrics.probability.d2_of_classes import d2_of_classes as d2_of_classes
 from calibrant.metrics.probability.debiased_calibration_error import debiased_calibration_error as debiased_calibration_error
 from calibrant.metrics.probability.expected_calibration_error import expected_calibration_error as expected_calibration_error
@@ -99,6 +88,11 @@ from calibrant.metrics.probability.smooth_calibration_error import smooth_calibr
 from calibrant.metrics.probability.spherical_score import spherical_score as spherical_score
 from calibrant.metrics.probability.sweep_calibration_error import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.probability.variational_calibration_error import variational_calibration_error as variational_calibration_error
+from calibrant.metrics.ranking import area_under_risk_coverage as area_under_risk_coverage
+from calibrant.metrics.ranking import confidence_auroc as confidence_auroc
+from calibrant.metrics.ranking import coverage_at_risk as coverage_at_risk
+from calibrant.metrics.ranking import event_auroc as event_auroc
+from calibrant.metrics.ranking import excess_area_under_risk_coverage as excess_area_under_risk_coverage
 from calibrant.metrics.regression.conditional import group_coverage as group_coverage
 from calibrant.metrics.regression.conditional import size_stratified_coverage as size_stratified_coverage
 from calibrant.metrics.regression.intervals import coverage_width_criterion as coverage_width_criterion
@@ -148,5 +142,11 @@ from calibrant.metrics.significance.hosmer_lemeshow import hosmer_lemeshow_test 
 from calibrant.metrics.significance.kernel import kernel_calibration_test as kernel_calibration_test
 from calibrant.metrics.significance.spiegelhalter import spiegelhalter_test as spiegelhalter_test
 from calibrant.metrics.significance.t_cal import t_cal_test as t_cal_test
+from calibrant.metrics.sums import accepted_share as accepted_share
+from calibrant.metrics.sums import accuracy as accuracy
+from calibrant.metrics.sums import confidence_spread as confidence_spread
+from calibrant.metrics.sums import overconfidence as overconfidence
+from calibrant.metrics.sums import selective_risk as selective_risk
+from calibrant.metrics.sums import underconfidence as underconfidence
 
 __all__: list[str]

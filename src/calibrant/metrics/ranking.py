@@ -1,0 +1,366 @@
+"""How well scores order the rows: AUROC, and errors among the surest rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._kernels.auroc_limits import auroc_limits
+from calibrant._kernels.intervals import rate_interval
+from calibrant._kernels.mean_interval import moved_limits
+from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.metric import Interval, WholeMetric
+from calibrant.errors import InputError
+
+__all__ = [
+    "AreaUnderRiskCoverage",
+    "ConfidenceAuroc",
+    "CoverageAtRisk",
+    "ExcessAreaUnderRiskCoverage",
+    "area_under_risk_coverage",
+    "confidence_auroc",
+    "coverage_at_risk",
+    "event_auroc",
+    "excess_area_under_risk_coverage",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class ConfidenceAuroc(WholeMetric):
+    r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
+
+    .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+
+    See Also
+    --------
+    area_under_risk_coverage : the ranking and the accuracy together.
+
+    Notes
+    -----
+    It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to choose a confidence signal, not a
+    calibrator. 0.5 where all predictions are right or all are wrong, as nothing can be ranked. Its interval is
+    DeLong's on the scale of the log-odds, with half a row more on either side that nothing is known of.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated ROC curves", Biometrics 1988.
+
+    Examples
+    --------
+    >>> confidence_auroc([0, 1, 0], [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6]])
+    1.0
+    >>> event_auroc([0, 1, 0], [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6]])
+    1.0
+    """
+
+    target: Any = "answer"
+
+    direction: ClassVar[str] = "maximize"
+    estimand: ClassVar[str] = "chance that of two new rows, one of either kind, the score ranks the right one above"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="event")]
+
+    def _name(self) -> str:
+        """AUROC of the confidence, or of the event."""
+        return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
+
+    name: ClassVar[str] = by_options(_name)
+
+    def _key(self) -> str:
+        """The name as the gate has it."""
+        return "confidence_auroc" if self.target == "answer" else "event_auroc"
+
+    key: ClassVar[str] = by_options(_key)
+
+    def _binary_only(self) -> bool:
+        """Of the event of two classes."""
+        return self.target == "event"
+
+    binary_only: ClassVar[bool] = by_options(_binary_only)
+
+    def _exceptions(self) -> Mapping[str, str]:
+        """Where nothing can be ranked."""
+        return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+
+    def _value(self, record):
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        # Its own interval looks at no other labels.
+        unique, inverse, hit = _ranks(record, self.target)
+
+        def value(weight):
+            right, wrong = (np.bincount(inverse, weights=side, minlength=len(unique)) for side in (weight * hit, weight * (1.0 - hit)))
+            pairs = right.sum() * wrong.sum()
+            return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
+
+        return value
+
+    def sides_of(self, record: Any) -> Any:
+        """Whether each row is right, or has the event, (n,)."""
+        return record.pair(self.target)[1]
+
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
+        # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
+        (_, hit), weight = record.pair(self.target), record.weights
+        moves, value, sides = np.zeros(len(hit)), self._value(record), _placements(record, self.target)
+        if not all(len(mass) for _, mass in sides):
+            return moves
+        for side, (share, mass) in zip((1.0, 0.0), sides, strict=True):
+            moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
+        return moves
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        right, wrong = _placements(record, self.target)
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        limits, value = (0.0, 1.0), self._value(record)
+        if len(right[0]) and len(wrong[0]):
+            limits = auroc_limits(right, wrong, level)
+        return Interval.holding(value, limits, level, "analytic", float(record.weights.sum()))
+
+
+def _ranks(record, target):
+    """(distinct scores, place of each row among them, hits)."""
+    score, hit = record.pair(target)
+    return *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)), hit
+
+
+def _placements(record, target):
+    """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side on the right side of each."""
+    unique, inverse, hit = _ranks(record, target)
+    sides = []
+    for side in (1.0, 0.0):
+        of_side = hit == side
+        other = np.bincount(inverse, weights=record.weights * ~of_side, minlength=len(unique))
+        below = np.cumsum(other) - 0.5 * other
+        # Of the wrong, the share that beats them.
+        below = below if side == 1.0 else other.sum() - below
+        share = below / max(other.sum(), 1e-300)
+        sides.append((share[inverse[of_side]], record.weights[of_side]))
+    return sides
+
+
+confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()
+event_auroc: ConfidenceAuroc = ConfidenceAuroc(target="event")
+
+
+@dataclass(frozen=True, repr=False)
+class AreaUnderRiskCoverage(WholeMetric):
+    r"""Share of wrong predictions among the most confident ones, averaged over how many are kept (AURC).
+
+    .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest confidence})\, dc
+
+    See Also
+    --------
+    excess_area_under_risk_coverage : what ranking alone adds to it.
+    risk_coverage_curve : the curve itself.
+
+    Notes
+    -----
+    The integral is exact, rows of equal confidence entering together; the sum over rows used elsewhere differs from it by the order of 1/n.
+    Use it to choose a model for selective prediction; calibration by an increasing map does not change it. It mixes the error rate
+    with the ranking: ``excess_area_under_risk_coverage`` takes the error rate out. Its interval is that of a mean of what each row moves
+    the area by, with a row not seen yet; Student's t where rows are few.
+
+    References
+    ----------
+    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR 2019.
+
+    Examples
+    --------
+    >>> round(area_under_risk_coverage([0, 0], [[0.9, 0.1], [0.2, 0.8]]), 4)
+    0.1534
+    """
+
+    name: ClassVar[str] = "AURC"
+    key: ClassVar[str] = "aurc"
+    estimand: ClassVar[str] = "area on ever more rows of the same kind"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
+
+    def _value(self, record):
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(*record.ranks)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
+
+        return value
+
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
+        return row_moves(record.ranks[1], record.correct, record.weights)[0]
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        value, weight = self._value(record), record.weights
+        limits = moved_limits(self.range, weight, value, *row_moves(record.ranks[1], record.correct, weight), level)
+        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
+
+
+area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()
+
+
+@dataclass(frozen=True, repr=False)
+class ExcessAreaUnderRiskCoverage(WholeMetric):
+    r"""What imperfect ranking adds to the area under the risk-coverage curve (E-AURC).
+
+    .. math:: \mathrm{AURC} - \left( r + (1 - r) \ln(1 - r) \right), \quad r = P(\text{wrong})
+
+    See Also
+    --------
+    area_under_risk_coverage : with what the accuracy makes unavoidable.
+    confidence_auroc : the ranking as a probability.
+
+    Notes
+    -----
+    Use it to compare confidences of models that differ in accuracy. It says nothing of calibration: any increasing map leaves it as it is.
+
+    References
+    ----------
+    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR 2019.
+
+    Examples
+    --------
+    >>> round(excess_area_under_risk_coverage([0, 0], [[0.9, 0.1], [0.2, 0.8]]), 4)
+    0.0
+    """
+
+    name: ClassVar[str] = "E-AURC"
+    key: ClassVar[str] = "excess_aurc"
+    estimand: ClassVar[str] = "area on ever more rows of the same kind"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}
+
+    def _value(self, record):
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(*record.ranks)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            excess = risk_coverage_area(covered, wrong) - optimal_area(float(wrong[-1] / covered[-1]))
+            return min(max(excess, 0.0), 1.0)
+
+        return value
+
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
+        return self._told(record)[0]
+
+    def _told(self, record):
+        """What each row moves it by, and what it would were it wrong."""
+        wrong, weight = 1.0 - record.correct, record.weights
+        moves, if_wrong = row_moves(record.ranks[1], record.correct, weight)
+        # The derivative of the area of a perfect ranking by the risk.
+        risk = weight @ wrong / weight.sum()
+        slope = -np.log1p(-min(risk, 1.0 - 1e-12))
+        return moves - slope * (wrong - risk), if_wrong - slope * (1.0 - risk)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        value, weight = self._value(record), record.weights
+        limits = moved_limits(self.range, weight, value, *self._told(record), level)
+        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
+
+
+excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()
+
+
+@dataclass(frozen=True, repr=False)
+class CoverageAtRisk(WholeMetric):
+    """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk`` are wrong.
+
+    Parameters
+    ----------
+    risk : float, default 0.05
+        Share of wrong predictions allowed among those kept.
+
+    See Also
+    --------
+    risk_coverage_curve : all risks at once.
+    area_under_risk_coverage : no risk to choose.
+
+    Notes
+    -----
+    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on new data expect some more risk,
+    which the lower end of the interval allows for. Rows of
+    equal confidence are kept or left together.
+
+    Examples
+    --------
+    >>> coverage_at_risk([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]], risk=0.1)
+    0.75
+    """
+
+    risk: float = 0.05
+
+    name: ClassVar[str] = "coverage at risk"
+    key: ClassVar[str] = "coverage_at_risk"
+    estimand: ClassVar[str] = "share that could be kept of ever more rows of the same kind"
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    selects: ClassVar[bool] = True
+    paired: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(risk=0.2)]
+
+    def _check(self):
+        if not 0.0 <= self.risk <= 1.0:
+            raise InputError(f"risk must be in [0, 1]; got {self.risk!r}.")
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        found = super()._interval(record, level, method, n_resamples, random_state)
+        if method != "auto":
+            return found
+        # What is kept for sure, and what may be kept, by the interval of the risk among the rows above each confidence.
+        _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
+        least, most = rate_interval(wrong, covered, level)
+        sure, may = (np.max(covered, where=ends <= self.risk, initial=0.0) / covered[-1] for ends in (most, least))
+        # One row more may have to be left out of all.
+        low = min(found.low, sure, found.n / (found.n + 1.0))
+        return Interval.holding(found.value, (low, max(found.high, may)), level, "bootstrap", found.n)
+
+    def _value(self, record):
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(*record.ranks)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            # The slack forgives the rounding of summed weights.
+            within = np.flatnonzero(wrong <= (self.risk + 1e-12) * covered)
+            return float(covered[within[-1]] / covered[-1]) if len(within) else 0.0
+
+        return value
+
+
+coverage_at_risk: CoverageAtRisk = CoverageAtRisk()

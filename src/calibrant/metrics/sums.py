@@ -1,0 +1,326 @@
+"""Means and quotients of sums over the rows: of right labels, of confidences, of accepted rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._kernels.intervals import clopper_pearson
+from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant._kernels.quotient import quotient
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.metric import Direction, Interval, Metric
+from calibrant.contracts.sum_metric import MeanMetric, RatioMetric, SumMetric
+from calibrant.errors import InputError
+
+__all__ = [
+    "AcceptedShare",
+    "Accuracy",
+    "ConfidenceSpread",
+    "Overconfidence",
+    "SelectiveRisk",
+    "Underconfidence",
+    "accepted_share",
+    "accuracy",
+    "confidence_spread",
+    "overconfidence",
+    "selective_risk",
+    "underconfidence",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class Accuracy(MeanMetric):
+    """Share of rows whose largest probability is at the true class; the first class on ties.
+
+    See Also
+    --------
+    confidence_auroc : whether the confidence ranks right above wrong.
+    coverage_at_risk : how much can be kept at a stated risk.
+
+    Notes
+    -----
+    Its interval is exact (Clopper and Pearson) where fewer than ten rows are right or wrong, else Wilson's.
+
+    Examples
+    --------
+    >>> accuracy([0, 1], [[0.9, 0.1], [0.6, 0.4]])
+    0.5
+    >>> print(accuracy.interval([0, 1], [[0.9, 0.1], [0.6, 0.4]]))
+    0.5 [0.01258, 0.9874]
+    """
+
+    name: ClassVar[str] = "accuracy"
+    key: ClassVar[str] = "accuracy"
+    estimand: ClassVar[str] = "share of right predictions among new rows"
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    selects: ClassVar[bool] = True
+    rate: ClassVar[bool] = True
+
+    def _losses(self, record):
+        return record.correct
+
+
+accuracy: Accuracy = Accuracy()
+
+
+@dataclass(frozen=True, repr=False)
+class Overconfidence(RatioMetric):
+    r"""Mean confidence of the predictions that are wrong; 0 where none is.
+
+    .. math:: o = E[\hat z \mid \text{wrong}]
+
+    See Also
+    --------
+    underconfidence : the doubt of those that are right.
+    expected_calibration_error : whether the confidence is off at all.
+
+    Notes
+    -----
+    Read it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper
+    score, so never select a model by one of them. A model that is never wrong has 0.
+
+    References
+    ----------
+    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020, Definition 2 and Theorem 1.
+
+    Examples
+    --------
+    >>> round(overconfidence([0, 1, 0], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), 3)
+    0.7
+    """
+
+    name: ClassVar[str] = "overconfidence"
+    key: ClassVar[str] = "overconfidence"
+    estimand: ClassVar[str] = "mean confidence of new rows that are predicted wrong"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    empty_value: ClassVar[float] = 0.0
+
+    def _parts(self, record):
+        wrong = 1.0 - record.correct
+        return record.confidence * wrong, wrong
+
+
+overconfidence: Overconfidence = Overconfidence()
+
+
+@dataclass(frozen=True, repr=False)
+class Underconfidence(RatioMetric):
+    r"""Mean doubt, 1 - confidence, of the predictions that are right; 0 where none is.
+
+    .. math:: u = E[1 - \hat z \mid \text{right}]
+
+    See Also
+    --------
+    overconfidence : the confidence of those that are wrong.
+    expected_calibration_error : whether the confidence is off at all.
+
+    Notes
+    -----
+    Read it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper
+    score, so never select a model by one of them. A model that is never right has 0.
+
+    References
+    ----------
+    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020, Definition 2 and Theorem 1.
+
+    Examples
+    --------
+    >>> round(underconfidence([0, 1, 0], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), 3)
+    0.1
+    """
+
+    name: ClassVar[str] = "underconfidence"
+    key: ClassVar[str] = "underconfidence"
+    estimand: ClassVar[str] = "mean doubt of new rows that are predicted right"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    empty_value: ClassVar[float] = 0.0
+    exceptions: ClassVar[Mapping[str, str]] = {
+        "perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"
+    }
+
+    def _parts(self, record):
+        return (1.0 - record.confidence) * record.correct, record.correct
+
+
+underconfidence: Underconfidence = Underconfidence()
+
+
+@dataclass(frozen=True, repr=False)
+class AcceptedShare(MeanMetric):
+    """Share of rows whose confidence is above the threshold.
+
+    Parameters
+    ----------
+    threshold : float, default 0.0
+        In [0, 1]; a confidence on it is not accepted.
+
+    See Also
+    --------
+    selective_risk : how many of them are wrong.
+    coverage_at_risk : at the best threshold for a risk.
+
+    Notes
+    -----
+    Use it beside ``selective_risk``, for a threshold fixed on other rows, such as that of a ``SelectiveClassifier``. It looks at no label.
+    The interval is exact (Clopper and Pearson) where fewer than ten rows are accepted or not, else Wilson's.
+
+    Examples
+    --------
+    >>> accepted_share([1, 0, 1, 1], [0.9, 0.2, 0.6, 0.95], threshold=0.7)
+    0.75
+    """
+
+    threshold: float = 0.0
+
+    name: ClassVar[str] = "accepted share"
+    key: ClassVar[str] = "accepted_share"
+    estimand: ClassVar[str] = "share of new rows above the threshold"
+    direction: ClassVar[Direction] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    rate: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(threshold=0.7)]
+
+    def _check(self):
+        if not 0.0 <= self.threshold <= 1.0:
+            raise InputError(f"threshold must be in [0, 1]; got {self.threshold!r}.")
+
+    def _losses(self, record: Any):
+        return (record.confidence > self.threshold) * 1.0
+
+
+accepted_share: AcceptedShare = AcceptedShare()
+
+
+@dataclass(frozen=True, repr=False)
+class SelectiveRisk(SumMetric):
+    r"""Share of wrong answers among the rows whose confidence is above the threshold, :math:`P(\text{wrong} \mid s > t)`.
+
+    Parameters
+    ----------
+    threshold : float, default 0.0
+        In [0, 1]; a confidence on it is not accepted.
+
+    See Also
+    --------
+    accepted_share : how many rows that are.
+    risk_coverage_curve : all thresholds at once.
+
+    Notes
+    -----
+    Use it for a threshold fixed on other rows, such as ``SelectiveClassifier().threshold_``: whether the promise is kept. Its interval is
+    exact (Clopper and Pearson), given how many rows are accepted: the upper end of level 0.9 is the bound that fails one time in twenty. A
+    threshold chosen on these very rows has another one. nan where no row is accepted.
+
+    Examples
+    --------
+    >>> print(selective_risk.interval([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.95], threshold=0.7))
+    0.3333 [0.008404, 0.9057]
+    """
+
+    threshold: float = 0.0
+
+    name: ClassVar[str] = "selective risk"
+    key: ClassVar[str] = "selective_risk"
+    estimand: ClassVar[str] = "share of wrong answers among new rows above the threshold"
+    direction: ClassVar[Direction] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def _exceptions(self) -> Mapping[str, str]:
+        """Where a threshold may accept nothing."""
+        return {} if self.threshold == 0.0 else {"constant_scores": "no row above the threshold: nan"}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(threshold=0.4)]
+
+    def _check(self):
+        if not 0.0 <= self.threshold <= 1.0:
+            raise InputError(f"threshold must be in [0, 1]; got {self.threshold!r}.")
+
+    def _columns(self, record: Any):
+        accepted = (record.confidence > self.threshold) * 1.0
+        return [accepted, accepted * (1.0 - record.correct)]
+
+    def _finalise(self, totals: np.ndarray):
+        return np.where(totals[..., 1] > 0.0, quotient(totals[..., 2], totals[..., 1]), np.nan)
+
+    def _limits(self, totals: np.ndarray, level: float):
+        return clopper_pearson(totals[..., 2], totals[..., 1], level)
+
+
+selective_risk: SelectiveRisk = SelectiveRisk()
+
+
+#: Variances below it are rounding of the sums: the spread of equal confidences is 0.
+ROUNDING = 1e-15
+
+
+@dataclass(frozen=True, repr=False)
+class ConfidenceSpread(Metric):
+    r"""Standard deviation of the top label's probability.
+
+    .. math:: \sqrt{\tfrac{1}{w} \sum_i w_i (s_i - \bar s)^2}, \qquad s_i = \max_k P_{ik}
+
+    See Also
+    --------
+    expected_calibration_error : read it beside this.
+
+    Notes
+    -----
+    Read it beside every calibration error: a constant confidence equal to the accuracy has calibration error 0 and spread 0, and
+    tells no two answers apart. More spread is not better in itself; only with the log loss does it say something.
+
+    References
+    ----------
+    Jang et al., "Confidence calibration using logits transformations", 2021, section 7.2.
+
+    Examples
+    --------
+    >>> round(confidence_spread([0, 1], [[0.9, 0.1], [0.3, 0.7]]), 6)
+    0.1
+    """
+
+    name: ClassVar[str] = "confidence spread"
+    key: ClassVar[str] = "confidence_spread"
+    estimand: ClassVar[str] = "standard deviation of the confidence of new rows"
+    direction: ClassVar[str] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 0.5)
+
+    def _totals(self, record):
+        s, w = record.confidence, record.weights
+        return np.array([w.sum(), w @ s, w @ (s * s)])
+
+    def _finalise(self, totals):
+        if totals[0] <= 0:
+            return float("nan")
+        mean = totals[1] / totals[0]
+        variance = totals[2] / totals[0] - mean * mean
+        return float(np.sqrt(variance)) if variance > ROUNDING else 0.0
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        s, w, value = record.confidence, record.weights, self._value(record)
+        n = np.float64(w.sum())
+        mean = w @ s / n
+        sums = np.array([w @ power for power in powers(np.square(s - mean))])
+        above = unseen_ends(n, sums, (0.0, np.inf))[1]
+        if value == 0.0:
+            # As far again from the nearer end as that is, or at the other end.
+            near = min(1.0 - mean, mean - 1.0 / record.n_classes)
+            above = (near if near > ROUNDING else 1.0 - 1.0 / record.n_classes) ** 2
+        limits = np.sqrt(limits_within((0.0, 0.25), n, sums, (0.0, above), level))
+        return Interval.holding(value, (limits[0], limits[1]), level, "analytic", float(n))
+
+
+confidence_spread: ConfidenceSpread = ConfidenceSpread()
