@@ -10,7 +10,7 @@ from tools.mutants.making import compiled, mutants
 from tools.mutants.near import Nearness
 from tools.mutants.swapping import functions_of_file, put_in
 
-from calibrant._kernels import betting, order_statistic, risk_control
+from calibrant._kernels import betting, conformal
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
@@ -43,11 +43,11 @@ def test_what_is_changed_and_what_is_not():
 
 def test_each_change_is_one_change():
     """The code of every mutant of a kernel differs from the kernel's, and no two are named alike."""
-    text = (PACKAGE / "_kernels" / "risk_control.py").read_text(encoding="utf-8")
-    every = mutants("_kernels/risk_control.py", text)
+    text = (PACKAGE / "_kernels" / "conformal.py").read_text(encoding="utf-8")
+    every = mutants("_kernels/conformal.py", text)
     assert len({one.name for one in every}) == len(every) > 20
-    right = compile(text, "risk_control.py", "exec")
-    assert all(compiled(text, one, "risk_control.py").co_consts != right.co_consts for one in every)
+    right = compile(text, "conformal.py", "exec")
+    assert all(compiled(text, one, "conformal.py").co_consts != right.co_consts for one in every)
 
 
 def _put(module, before, after):
@@ -58,29 +58,29 @@ def _put(module, before, after):
 
 def test_a_change_is_put_in_and_taken_back():
     arguments = (np.array([0.2, 0.5, 0.8]), np.ones(3), 3.0, 18.0, 0.1)
-    assert risk_control.least_parameter(*arguments)[0] == 0.8
-    undo = _put(risk_control, "(n + 1.0) * risk", "(n + 2.0) * risk")
-    assert risk_control.least_parameter(*arguments)[0] == 0.5
+    assert conformal.least_parameter(*arguments)[0] == 0.8
+    undo = _put(conformal, "(n + 1.0) * risk", "(n + 2.0) * risk")
+    assert conformal.least_parameter(*arguments)[0] == 0.5
     for one in undo:
         one()
-    assert risk_control.least_parameter(*arguments)[0] == 0.8
+    assert conformal.least_parameter(*arguments)[0] == 0.8
 
 
 def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
-    before, stakes = order_statistic.ROUNDING, betting.N_ALTERNATIVES
-    undo = _put(order_statistic, "ROUNDING = 1e-12", "ROUNDING = 1.0")
-    assert order_statistic.conformal_rank(9, 0.5) == 0.0
+    before, stakes = conformal.ROUNDING, betting.N_ALTERNATIVES
+    undo = _put(conformal, "ROUNDING = 1e-12", "ROUNDING = 1.0")
+    assert conformal.conformal_rank(9, 0.5) == 0.0
     for one in undo:
         one()
-    assert before == order_statistic.ROUNDING
-    assert order_statistic.conformal_rank(9, 0.5) == 5.0
+    assert before == conformal.ROUNDING
+    assert conformal.conformal_rank(9, 0.5) == 5.0
     assert stakes == betting.N_ALTERNATIVES
-    assert _put(order_statistic, "ROUNDING = 1e-12", "ROUNDING = 1e-12  # the same") == []
+    assert _put(conformal, "ROUNDING = 1e-12", "ROUNDING = 1e-12  # the same") == []
 
 
 #: Files of a small tree, as they are here.
 TREE = (
-    "src/calibrant/_kernels/risk_control.py", "src/calibrant/_kernels/pava.py", "src/calibrant/decisions/conformal_risk_control.py",
+    "src/calibrant/_kernels/conformal.py", "src/calibrant/_kernels/pava.py", "src/calibrant/decisions/conformal_risk_control.py",
     "src/calibrant/__init__.py", "src/calibrant/__init__.pyi",
     "src/calibrant/decisions/__init__.py", "src/calibrant/decisions/__init__.pyi", "tests/_kernels/test_risk_control.py",
     "tests/_kernels/test_pava.py", "tests/guarantees/test_conformal_edges.py", "tests/decisions/test_conformal_risk_control.py",
@@ -92,7 +92,7 @@ def test_the_nearest_tests_are_those_that_import_the_module(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     near = Nearness(tmp_path)
-    found = [(distance, path.relative_to(tmp_path / "tests").as_posix()) for distance, path in near.tests("_kernels/risk_control.py")]
+    found = [(distance, path.relative_to(tmp_path / "tests").as_posix()) for distance, path in near.tests("_kernels/conformal.py")]
     assert found == [
         (0, "_kernels/test_risk_control.py"), (0, "guarantees/test_conformal_edges.py"), (1, "decisions/test_conformal_risk_control.py"),
     ]  # fmt: skip

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.binomial_tail import allowed_errors, binomial_p_value, fewest_rows, rows_for_rate
+from calibrant._kernels.certificates import allowed_errors, binomial_p_value, fewest_rows, rows_for_rate
 from calibrant._kernels.intervals import clopper_pearson
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from calibrant._kernels.bounded_mean import STAKES, betting_p_values, hoeffding_bentkus
+from calibrant._kernels.certificates import STAKES, betting_p_values, hoeffding_bentkus
 
 
 def betting(loss, risk=0.05, delta=0.05):

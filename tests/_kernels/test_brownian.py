@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import integrate
 
-from calibrant._kernels.brownian import range_tail, reach_tail
+from calibrant._kernels.null_laws import range_tail, reach_tail
 
 
 def test_how_far_it_reaches():

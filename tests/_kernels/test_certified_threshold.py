@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.binomial_tail import binomial_p_value
+from calibrant._kernels.certificates import binomial_p_value
 from calibrant._kernels.certified_threshold import Blocks, certified_place, first_count, upper_bound
 from calibrant._kernels.intervals import clopper_pearson
 

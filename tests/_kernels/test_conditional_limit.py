@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from calibrant._kernels import conditional_limit
-from calibrant._kernels.conditional_limit import conditional_limits
-from calibrant._kernels.order_statistic import order_statistic
+from calibrant._kernels import conformal
+from calibrant._kernels.conformal import conditional_limits, order_statistic
 
 
 def drawn(n, seed=0):
@@ -47,8 +46,8 @@ def test_rows_far_from_the_fit_are_left_out_without_an_effect(monkeypatch):
     points, scores = drawn(3000)
     new = drawn(5, seed=1)[0]
     found = conditional_limits(points, scores, np.ones(3000), new, 0.9)
-    monkeypatch.setattr(conditional_limit, "BESIDES", 10_000)
-    monkeypatch.setattr(conditional_limit, "FIRST", 10_000)
+    monkeypatch.setattr(conformal, "BESIDES", 10_000)
+    monkeypatch.setattr(conformal, "FIRST", 10_000)
     np.testing.assert_allclose(found, conditional_limits(points, scores, np.ones(3000), new, 0.9), rtol=1e-10)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.cross_conformal import plus_promise, row_statistics
+from calibrant._kernels.conformal import plus_promise, row_statistics
 
 
 def test_each_row_has_its_own_order_statistic():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.fixed_sequence import fixed_sequence
+from calibrant._kernels.certificates import fixed_sequence
 
 
 @pytest.mark.parametrize(

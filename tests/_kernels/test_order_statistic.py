@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from calibrant._kernels.order_statistic import conformal_rank, cumulated, order_statistic, rows_needed, shares
+from calibrant._kernels.conformal import conformal_rank, cumulated, order_statistic, rows_needed, shares
 
 
 def test_ranks_are_those_of_exact_arithmetic():

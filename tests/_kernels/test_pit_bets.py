@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.pit_bets import (
+from calibrant._kernels.betting import (
     N_RECALIBRATIONS,
     RECALIBRATIONS,
     cell_factors,

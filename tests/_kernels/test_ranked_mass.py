@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.ranked_mass import mass_of_all, mass_of_labels, on_grid, within_mass
+from calibrant._kernels.conformal import mass_of_all, mass_of_labels, on_grid, within_mass
 
 RNG = np.random.default_rng(0)
 P = on_grid(np.vstack([RNG.dirichlet(np.ones(5), 20), [[0.25, 0.25, 0.25, 0.25, 0.0], [0.5, 0.125, 0.125, 0.125, 0.125], [0.2] * 5]]))

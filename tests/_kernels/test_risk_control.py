@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.risk_control import least_parameter
+from calibrant._kernels.conformal import least_parameter
 
 
 @pytest.mark.parametrize("seed", range(4))

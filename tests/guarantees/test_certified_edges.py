@@ -10,12 +10,19 @@ from fractions import Fraction
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels.binomial_tail import allowed_errors, binomial_p_value, fewest_rows, rows_for_rate
-from calibrant._kernels.bounded_mean import STAKES, betting_p_values, hoeffding_bentkus
+from calibrant._kernels.certificates import (
+    STAKES,
+    allowed_errors,
+    betting_p_values,
+    binomial_p_value,
+    fewest_rows,
+    fixed_sequence,
+    hoeffding_bentkus,
+    rows_for_rate,
+    simultaneous_limits,
+)
 from calibrant._kernels.certified_threshold import Blocks, certified_place, first_count, upper_bound
-from calibrant._kernels.fixed_sequence import fixed_sequence
 from calibrant._kernels.intervals import clopper_pearson, unseen_share
-from calibrant._kernels.simultaneous_risk import simultaneous_limits
 from calibrant.errors import InputError
 
 

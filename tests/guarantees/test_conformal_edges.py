@@ -10,10 +10,17 @@ from fractions import Fraction
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels.conditional_limit import conditional_limits
-from calibrant._kernels.cross_conformal import plus_promise, row_statistics
-from calibrant._kernels.order_statistic import conformal_rank, cumulated, order_statistic, rows_needed, shares
-from calibrant._kernels.risk_control import least_parameter
+from calibrant._kernels.conformal import (
+    conditional_limits,
+    conformal_rank,
+    cumulated,
+    least_parameter,
+    order_statistic,
+    plus_promise,
+    row_statistics,
+    rows_needed,
+    shares,
+)
 from calibrant.decisions.cells import CellScores
 from calibrant.decisions.set_scores import Raps
 from calibrant.errors import InputError

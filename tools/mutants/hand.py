@@ -32,20 +32,13 @@ class Change(NamedTuple):
 #: Files of checks, by what they are of.
 CONFORMAL, CERTIFIED, AUDIT, MONITOR = "conformal", "certified", "audit", "monitor"
 HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, changes in {
-    "_kernels/risk_control.py": (
+    "_kernels/conformal.py": (
         ("(n + 1.0) * risk", "(n + 2.0) * risk", (CONFORMAL, "risk_control_at_the_row")),
         ("(n + 1.0) * risk", "n * risk", (CONFORMAL, "risk_control_at_the_row")),
         ("risk + 1e-9", "risk - 1e-9", (CONFORMAL, "risk_control_at_the_row")),
         ("flatnonzero(left + 1.0 <= limit)", "flatnonzero(left + 1.0 < limit - 1e-9)", (CONFORMAL, "risk_control_at_the_row")),
         ("flatnonzero(left + 1.0 <= limit)", "flatnonzero(left <= limit)", (CONFORMAL, "risk_control_at_the_row")),
         ("if total + 1.0 <= limit", "if total <= limit", (CONFORMAL, "nothing_has_to_be_given_up")),
-    ),
-    "decisions/conformal_risk_control.py": (
-        ("math.ceil(1.0 / self.risk - 1.0 - 1e-9)", "math.floor(1.0 / self.risk - 2.0)", (CONFORMAL, "needs_as_many_rows")),
-        ("drop * times[row], float(times @ start), self.n_,", "drop * times[row], float(times @ start), self.n_ + 1.0,",
-         (CONFORMAL, "counts_its_new_row")),
-    ),
-    "_kernels/order_statistic.py": (
         ("return np.ceil((np", "return np.floor((np", (CONFORMAL, "ranks_at_whole")),
         ("(np.asarray(n) + 1.0) *", "np.asarray(n) *", (CONFORMAL, "ranks_at_whole")),
         ("np.asarray(level) * (1.0 - ROUNDING))", "np.asarray(level) * (1.0 + ROUNDING))", (CONFORMAL, "ranks_at_whole")),
@@ -54,17 +47,18 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("rank = (total + 1.0) *", "rank = total *", (CONFORMAL, "clusters_count_once")),
         ("if shares else conformal_rank", "if not shares else conformal_rank", (CONFORMAL, "clusters_count_once")),
         ("np.bincount(cluster, weights=weight)[cluster]", "np.bincount(cluster)[cluster]", (CONFORMAL, "clusters_count_once")),
-    ),
-    "_kernels/cross_conformal.py": (
         ("if rank <= len(weight)", "if rank < len(weight)", (CONFORMAL, "ranks_of_each_row")),
         ("[:, rank - 1] if", "[:, rank - 2] if", (CONFORMAL, "ranks_of_each_row")),
         ("(total + 1.0) * level", "total * level", (CONFORMAL, "ranks_of_each_row")),
         ("2.0 * level - 1.0 - extra", "level - extra", (CONFORMAL, "what_folds_cost")),
         ("extra = min(extra", "extra = max(extra", (CONFORMAL, "what_folds_cost")),
-    ),
-    "_kernels/conditional_limit.py": (
         ("level - OFF_BOUND) if u", "level - 0.5) if u", (CONFORMAL, "conditional_limits")),
         ("return np.inf if h > 0.0 else -np.inf", "return -np.inf if h > 0.0 else np.inf", (CONFORMAL, "conditional_limits")),
+    ),
+    "decisions/conformal_risk_control.py": (
+        ("math.ceil(1.0 / self.risk - 1.0 - 1e-9)", "math.floor(1.0 / self.risk - 2.0)", (CONFORMAL, "needs_as_many_rows")),
+        ("drop * times[row], float(times @ start), self.n_,", "drop * times[row], float(times @ start), self.n_ + 1.0,",
+         (CONFORMAL, "counts_its_new_row")),
     ),
     "decisions/cells.py": (
         ("(upto - below + 1.0) if u is None", "(upto - below) if u is None", (CONFORMAL, "scores_of_cells")),
@@ -75,11 +69,19 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("return 0.5 + 0.5 * level if", "return level if", (CONFORMAL, "ends_of_their_own")),
         ('if self.side == "both" and not self.symmetric else', 'if not self.symmetric else', (CONFORMAL, "one_end_alone", "ends_of")),
     ),
-    "_kernels/binomial_tail.py": (
+    "_kernels/certificates.py": (
         ("errors + 1.0, 1.0 - risk), 1.0)", "errors + 2.0, 1.0 - risk), 1.0)", (CERTIFIED, "binomial_tails")),
         ("errors + 1.0, 1.0 - risk), 1.0)", "errors + 1.0, risk), 1.0)", (CERTIFIED, "binomial_tails")),
         ("math.ceil(math.log(delta)", "math.floor(math.log(delta)", (CERTIFIED, "fewest_rows")),
         ("risk)) <= delta else (low, middle)", "risk)) < delta else (low, middle)", (CERTIFIED, "most_errors")),
+        ("bentkus = math.e * binomial", "bentkus = binomial", (CERTIFIED, "hoeffding")),
+        ("np.ceil(total - ROUNDING", "np.floor(total - ROUNDING", (CERTIFIED, "hoeffding")),
+        ("np.geomspace(1e-3, 0.98, 48)", "np.geomspace(1e-3, 1.02, 48)", (CERTIFIED, "capital_of_bets")),
+        ("0.5 / (len(STAKES) - first)", "1.0 / (len(STAKES) - first)", (CERTIFIED, "capital_of_bets")),
+        ("p_values <= delta / n_starts", "p_values <= delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
+        ("p_values <= delta", "p_values < delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
+        ("(1.0 - level) / len(counts)", "(1.0 - level)", (CERTIFIED, "simultaneous")),
+        ('searchsorted(places, at, side="left")', 'searchsorted(places, at, side="right") - 1', (CERTIFIED, "simultaneous")),
     ),
     "_kernels/certified_threshold.py": (
         ("risk, delta, test) > delta)\n        if len(failed)", "risk, delta, test) >= delta)\n        if len(failed)",
@@ -94,23 +96,9 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("n - middle + 1.0, coverage)", "n - middle + 2.0, coverage)", (CERTIFIED, "where_the_sequence_begins")),
         ("math.ceil(FIRST * n)", "math.floor(FIRST * n)", (CERTIFIED, "where_the_sequence_begins")),
     ),
-    "_kernels/bounded_mean.py": (
-        ("bentkus = math.e * binomial", "bentkus = binomial", (CERTIFIED, "hoeffding")),
-        ("np.ceil(total - ROUNDING", "np.floor(total - ROUNDING", (CERTIFIED, "hoeffding")),
-        ("np.geomspace(1e-3, 0.98, 48)", "np.geomspace(1e-3, 1.02, 48)", (CERTIFIED, "capital_of_bets")),
-        ("0.5 / (len(STAKES) - first)", "1.0 / (len(STAKES) - first)", (CERTIFIED, "capital_of_bets")),
-    ),
-    "_kernels/fixed_sequence.py": (
-        ("p_values <= delta / n_starts", "p_values <= delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
-        ("p_values <= delta", "p_values < delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
-    ),
     "decisions/certified_settings.py": (
         ("together = p_values.max(axis=0)", "together = p_values.min(axis=0)", (CERTIFIED, "certified_settings")),
         ("test(total, met, risk), 1.0)", "test(total, met, risk), 0.0)", (CERTIFIED, "certified_settings")),
-    ),
-    "_kernels/simultaneous_risk.py": (
-        ("(1.0 - level) / len(counts)", "(1.0 - level)", (CERTIFIED, "simultaneous")),
-        ('searchsorted(places, at, side="left")', 'searchsorted(places, at, side="right") - 1', (CERTIFIED, "simultaneous")),
     ),
     "_kernels/intervals.py": (
         ("    tail = 0.5 * (1.0 - level)\n    low = np.where(k > 0", "    tail = 1.0 - level\n    low = np.where(k > 0",

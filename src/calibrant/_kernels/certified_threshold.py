@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.binomial_tail import binomial_p_value, fewest_rows
-from calibrant._kernels.bounded_mean import betting_p_values, hoeffding_bentkus
+from calibrant._kernels.certificates import betting_p_values, binomial_p_value, fewest_rows, hoeffding_bentkus
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.risk_coverage import risk_coverage
 

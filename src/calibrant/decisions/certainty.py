@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.binomial_tail import rows_for_rate
+from calibrant._kernels.certificates import rows_for_rate
 from calibrant._support.estimators import NotFittedError
 from calibrant.arrays import weights
 from calibrant.contracts.calibrator import Calibrator

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.conditional_limit import conditional_limits
+from calibrant._kernels.conformal import conditional_limits
 from calibrant._kernels.row_draws import placed_codes, uniform_of_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved

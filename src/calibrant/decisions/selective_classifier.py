@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._kernels.binomial_tail import fewest_rows
+from calibrant._kernels.certificates import fewest_rows
 from calibrant._kernels.certified_threshold import Blocks, Method, Test, certified_place, first_count, upper_bound
 from calibrant._kernels.one_of_each import one_of_each
 from calibrant._support.estimators import BaseEstimator

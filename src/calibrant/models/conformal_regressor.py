@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._kernels.cross_conformal import plus_promise, row_statistics
-from calibrant._kernels.order_statistic import shares
+from calibrant._kernels.conformal import plus_promise, row_statistics, shares
 from calibrant._support.estimators import RegressorMixin
 from calibrant._support.options import require_option
 from calibrant.contracts.guarantee import Guarantee

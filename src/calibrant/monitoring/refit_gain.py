@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize
 
-from calibrant._kernels.pit_bets import cell_shares
+from calibrant._kernels.betting import cell_shares
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant.maps.platt import Platt
 

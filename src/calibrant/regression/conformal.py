@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.order_statistic import cumulated, shares
+from calibrant._kernels.conformal import cumulated, shares
 from calibrant._support.estimators import clone
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
