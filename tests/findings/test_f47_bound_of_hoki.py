@@ -54,4 +54,4 @@ def test_f47_papers_are_cited_by_their_titles():
         for title in re.findall(r'"([^"\n]*logits? transformations?[^"\n]*)"', path.read_text(encoding="utf-8"), flags=re.IGNORECASE)
     }
     assert {title for _, title in titles} == {"Confidence calibration using logits transformations"}
-    assert "src/calibrant/metrics/probability/calibration_error_bound.py" in {path for path, _ in titles}
+    assert "src/calibrant/metrics/error_bound.py" in {path for path, _ in titles}

@@ -17,8 +17,7 @@ from calibrant.frames.mass_bins import merged_to_mass
 from calibrant.frames.sliced import Sliced, require_width, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio
-from calibrant.metrics.probability.brier_score import brier_score
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.sums import accuracy
 
 __all__ = ["Evaluation", "named_by_target"]

@@ -21,8 +21,7 @@ from calibrant.frames.event_labels import event_places
 from calibrant.frames.state import GroupState
 from calibrant.frames.tally import Tally
 from calibrant.labels import label_key, places
-from calibrant.metrics.probability.brier_score import brier_score
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.predictions import Predictions, read
 
 __all__ = ["Kernel", "fine_edges", "record_of", "widths"]

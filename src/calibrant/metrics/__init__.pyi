@@ -1,4 +1,27 @@
 from calibrant.contracts.metric import Interval as Interval
+from calibrant.metrics.all_classes import full_calibration_error as full_calibration_error
+from calibrant.metrics.all_classes import kernel_calibration_error as kernel_calibration_error
+from calibrant.metrics.all_classes import per_label_calibration_error as per_label_calibration_error
+from calibrant.metrics.all_classes import variational_calibration_error as variational_calibration_error
+from calibrant.metrics.binless import calibration_e50 as calibration_e50
+from calibrant.metrics.binless import calibration_e90 as calibration_e90
+from calibrant.metrics.binless import integrated_calibration_index as integrated_calibration_index
+from calibrant.metrics.binless import kde_calibration_error as kde_calibration_error
+from calibrant.metrics.binless import ks_calibration_error as ks_calibration_error
+from calibrant.metrics.binless import maximum_mean_calibration_error as maximum_mean_calibration_error
+from calibrant.metrics.binless import smooth_calibration_error as smooth_calibration_error
+from calibrant.metrics.binned import classwise_calibration_error as classwise_calibration_error
+from calibrant.metrics.binned import expected_calibration_error as expected_calibration_error
+from calibrant.metrics.binned import maximum_calibration_error as maximum_calibration_error
+from calibrant.metrics.binned import (
+    positive_class_calibration_error as positive_class_calibration_error,
+)
+from calibrant.metrics.binned import (
+    root_mean_square_calibration_error as root_mean_square_calibration_error,
+)
+from calibrant.metrics.bins_by_data import adaptive_calibration_error as adaptive_calibration_error
+from calibrant.metrics.bins_by_data import debiased_calibration_error as debiased_calibration_error
+from calibrant.metrics.bins_by_data import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.comparison import Comparison as Comparison
@@ -39,6 +62,10 @@ from calibrant.metrics.decision.soft_binned_calibration_decision_loss import (
 )
 from calibrant.metrics.decision.u_calibration_error import u_calibration_error as u_calibration_error
 from calibrant.metrics.decision.worst_slab_coverage import worst_slab_coverage as worst_slab_coverage
+from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
+from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition
+from calibrant.metrics.decomposition import refinement_error as refinement_error
+from calibrant.metrics.error_bound import calibration_error_bound as calibration_error_bound
 from calibrant.metrics.event.calibration_bias import calibration_bias as calibration_bias
 from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.event.d2_brier import d2_brier as d2_brier
@@ -55,39 +82,12 @@ from calibrant.metrics.event.threshold_weighted_log_loss import threshold_weight
 from calibrant.metrics.over_sites import OverSites as OverSites
 from calibrant.metrics.over_sites import over_sites as over_sites
 from calibrant.metrics.pool import Pooled as Pooled
-from calibrant.metrics.probability.adaptive_calibration_error import adaptive_calibration_error as adaptive_calibration_error
-from calibrant.metrics.probability.brier_score import brier_score as brier_score
-from calibrant.metrics.probability.calibration_error_bound import calibration_error_bound as calibration_error_bound
 from calibrant.metrics.probability.calibration_slope import calibration_slope as calibration_slope
-from calibrant.metrics.probability.classwise_calibration_error import classwise_calibration_error as classwise_calibration_error
-from calibrant.metrics.probability.d2_of_classes import d2_of_classes as d2_of_classes
-from calibrant.metrics.probability.debiased_calibration_error import debiased_calibration_error as debiased_calibration_error
-from calibrant.metrics.probability.expected_calibration_error import expected_calibration_error as expected_calibration_error
-from calibrant.metrics.probability.full_calibration_error import full_calibration_error as full_calibration_error
-from calibrant.metrics.probability.integrated_calibration_index import calibration_e50 as calibration_e50
-from calibrant.metrics.probability.integrated_calibration_index import calibration_e90 as calibration_e90
-from calibrant.metrics.probability.integrated_calibration_index import integrated_calibration_index as integrated_calibration_index
-from calibrant.metrics.probability.kde_calibration_error import kde_calibration_error as kde_calibration_error
-from calibrant.metrics.probability.kernel_calibration_error import kernel_calibration_error as kernel_calibration_error
-from calibrant.metrics.probability.ks_calibration_error import ks_calibration_error as ks_calibration_error
-from calibrant.metrics.probability.log_loss import log_loss as log_loss
-from calibrant.metrics.probability.maximum_calibration_error import maximum_calibration_error as maximum_calibration_error
-from calibrant.metrics.probability.maximum_mean_calibration_error import maximum_mean_calibration_error as maximum_mean_calibration_error
-from calibrant.metrics.probability.per_label_calibration_error import per_label_calibration_error as per_label_calibration_error
-from calibrant.metrics.probability.positive_class_calibration_error import (
-    positive_class_calibration_error as positive_class_calibration_error,
-)
-from calibrant.metrics.probability.ranked_probability_score import ranked_probability_score as ranked_probability_score
-from calibrant.metrics.probability.refinement_error import refinement_error as refinement_error
-from calibrant.metrics.probability.root_mean_square_calibration_error import (
-    root_mean_square_calibration_error as root_mean_square_calibration_error,
-)
-from calibrant.metrics.probability.score_decomposition import brier_decomposition as brier_decomposition
-from calibrant.metrics.probability.score_decomposition import log_loss_decomposition as log_loss_decomposition
-from calibrant.metrics.probability.smooth_calibration_error import smooth_calibration_error as smooth_calibration_error
-from calibrant.metrics.probability.spherical_score import spherical_score as spherical_score
-from calibrant.metrics.probability.sweep_calibration_error import sweep_calibration_error as sweep_calibration_error
-from calibrant.metrics.probability.variational_calibration_error import variational_calibration_error as variational_calibration_error
+from calibrant.metrics.proper import brier_score as brier_score
+from calibrant.metrics.proper import d2_of_classes as d2_of_classes
+from calibrant.metrics.proper import log_loss as log_loss
+from calibrant.metrics.proper import ranked_probability_score as ranked_probability_score
+from calibrant.metrics.proper import spherical_score as spherical_score
 from calibrant.metrics.ranking import area_under_risk_coverage as area_under_risk_coverage
 from calibrant.metrics.ranking import confidence_auroc as confidence_auroc
 from calibrant.metrics.ranking import coverage_at_risk as coverage_at_risk

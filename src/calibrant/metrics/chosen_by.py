@@ -8,7 +8,7 @@ from calibrant.contracts.domain import Facet
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.folds.model_outputs import model_forecast
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import log_loss
 from calibrant.metrics.regression.scores import (
     continuous_ranked_probability_score,
 )

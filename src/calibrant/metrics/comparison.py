@@ -21,8 +21,7 @@ from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
-from calibrant.metrics.probability.brier_score import brier_score
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs, Predictions

@@ -13,7 +13,7 @@ from calibrant.folds.model_outputs import model_output, takes_in_fit, with_weigh
 from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large
 from calibrant.metrics.event.event_brier_score import event_brier_score
 from calibrant.metrics.probability.calibration_slope import calibration_slope
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import log_loss
 from calibrant.metrics.ranking import event_auroc
 from calibrant.predictions import read
 from calibrant.rows import take_rows

@@ -14,7 +14,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_curve_of
-from calibrant.metrics.probability.score_decomposition import ScoreDecomposition, corp_of
+from calibrant.metrics.decomposition import ScoreDecomposition, corp_of
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CorpState", "corp_state"]

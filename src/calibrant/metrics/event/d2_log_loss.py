@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant.metrics.event.skill_score import SkillScore
-from calibrant.metrics.probability.log_loss import log_loss
+from calibrant.metrics.proper import log_loss
 
 __all__ = ["D2LogLoss", "d2_log_loss"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from calibrant.compare.scores import Change, Estimate, Measure, Score, apart
 from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
-from calibrant.metrics.probability.classwise_calibration_error import classwise_calibration_error
 from calibrant.predictions import Predictions
 from calibrant.reporting.table.sums import TableSums
 

@@ -1,0 +1,427 @@
+"""Calibration of the whole vector of probabilities: of each label, in cells, by kernel, by a fitted map."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from calibrant._kernels import bins, intervals
+from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.calibration_kernel import distances, kernel_row_sums, median_distance, null_statistics
+from calibrant._kernels.canonical_rows import merge_rows
+from calibrant._kernels.debias import inverted_limits
+from calibrant._kernels.intervals import normal_interval
+from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.quotient import quotient
+from calibrant._support.options import require_count, require_option
+from calibrant.contracts.kinds import require_calibrator
+from calibrant.contracts.metric import Interval, Metric, WholeMetric
+from calibrant.errors import CalibrationWarning, InputError
+from calibrant.folds.out_of_fold import out_of_fold
+from calibrant.scalings.vector import StructuredVectorScaling
+
+__all__ = [
+    "FullCalibrationError",
+    "KernelCalibrationError",
+    "PerLabelCalibrationError",
+    "VariationalCalibrationError",
+    "full_calibration_error",
+    "kernel_calibration_error",
+    "per_label_calibration_error",
+    "variational_calibration_error",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class PerLabelCalibrationError(Metric):
+    r"""Gap between confidence and accuracy over bins of the confidence within each predicted label, averaged (top-label ECE).
+
+    .. math:: \sum_l v_l \sum_b \frac{w_{lb}}{w_l} \left| \mathrm{conf}_{lb} - \mathrm{acc}_{lb} \right|
+
+    Parameters
+    ----------
+    n_bins : int, default 15
+        Bins of equal width (edges k / n_bins, an edge belongs to the bin above, 1 to the last).
+    average : {"row", "label"}
+        :math:`v_l` is the label's share of the rows, or the same for every label that is predicted at all.
+
+    See Also
+    --------
+    expected_calibration_error : all labels in one bin.
+    classwise_calibration_error : every class's probability.
+
+    Notes
+    -----
+    Use it where "90 % sure of A" and "90 % sure of B" must both hold: their errors cancel in the ECE. Biased upward, by more than the ECE
+    as its bins hold fewer rows; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above. Never select
+    a model or a calibrator by it. ``average="label"`` is MAPIE's ``top_label_ece`` with uniform bins, one fewer than its ``num_bins``
+    says.
+
+    References
+    ----------
+    Gupta and Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022.
+
+    Examples
+    --------
+    >>> round(per_label_calibration_error([0, 0, 1, 0], [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]), 3)
+    0.25
+    """
+
+    n_bins: int = 15
+    average: Literal["row", "label"] = "row"
+
+    name: ClassVar[str] = "per-label ECE"
+    key: ClassVar[str] = "per_label_ece"
+    estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(n_bins=5, average="label")]
+
+    def _check(self):
+        require_count("n_bins", self.n_bins)
+        require_option("average", self.average, ("row", "label"))
+
+    def _totals(self, record):
+        return self._group_totals(record, 0, 1)[0]
+
+    def _bin(self, record):
+        """Number of each row's bin within its label, the labels one after the other, (n,)."""
+        return bins.equal_width_index(record.confidence, self.n_bins, record.resolution) + self.n_bins * record.predicted
+
+    def _group_totals(self, record, group, n_groups):
+        shape = (n_groups, record.n_classes, self.n_bins)
+        index = self._bin(record) + self.n_bins * record.n_classes * group
+        return bins.grouped_sums(index, int(np.prod(shape)), [record.confidence, record.correct], record.weight).reshape(*shape, 3)
+
+    def _finalise(self, totals):
+        weight = totals[..., 0].sum(axis=-1)
+        gap = np.abs(totals[..., 1] - totals[..., 2]).sum(axis=-1)
+        if self.average == "row":
+            return quotient(gap.sum(axis=-1), weight.sum(axis=-1))
+        return quotient(np.where(weight > 0.0, quotient(gap, weight), 0.0).sum(axis=-1), (weight > 0.0).sum(axis=-1))
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "debiased"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        totals = self._all_totals(record)
+        n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
+        sets = [(self._bin(record), [record.confidence, record.correct])]
+        draws = resampled_sums(sets, totals[..., 0].size, record.weights, n_resamples, random_state)[:, 0]
+        if self.average == "row":
+            # All bins of all labels as those of one question.
+            totals, draws = totals.reshape(1, -1, 3), draws[:, None]
+        else:
+            used = totals[..., 0].sum(axis=1) > 0.0
+            totals, draws = totals[used], draws.reshape(-1, *totals.shape)[:, used]
+        n = float(record.weights.sum())
+        value, low, high = inverted_limits(totals, draws, 1, level, n=n)
+        return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
+
+
+per_label_calibration_error: PerLabelCalibrationError = PerLabelCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class FullCalibrationError(WholeMetric):
+    r"""Gaps between mean vector and class shares over cells of the simplex, summed over the classes (full ECE).
+
+    .. math:: \sum_b \frac{w_b}{w} \sum_k \left| \bar P_{bk} - \bar y_{bk} \right|^r
+
+    A cell holds the rows whose probabilities fall into the same bin of equal width for every class.
+
+    Parameters
+    ----------
+    n_bins : int, default 15
+        Bins of each probability (edges k / n_bins, an edge belongs to the bin above, 1 to the last).
+    power : float, default 1.0
+        r.
+
+    See Also
+    --------
+    kernel_calibration_error : of whole vectors without cells.
+    calibration_error_test : whether it may be chance.
+
+    Notes
+    -----
+    Use it to compare with papers that report it, and for few classes: most rows of many classes have a cell of their own, and the
+    number says nothing. Its cells are too many for a state. Biased upward in small samples; ``.interval`` is freed of that (method
+    "debiased"), and ``plain`` in it is the number above. Never select a model or a calibrator by it.
+
+    References
+    ----------
+    Vaicenavicius et al., "Evaluating model calibration in classification", AISTATS 2019.
+
+    Examples
+    --------
+    >>> round(full_calibration_error([0, 1], [[0.8, 0.2], [0.8, 0.2]]), 3)
+    0.6
+    """
+
+    n_bins: int = 15
+    power: float = 1.0
+
+    name: ClassVar[str] = "full ECE"
+    key: ClassVar[str] = "full_ece"
+    estimand: ClassVar[str] = "error in these cells on ever more rows: without the noise that the number itself carries"
+    clustered: ClassVar[bool] = False
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
+
+    def _check(self):
+        require_count("n_bins", self.n_bins, most=32_767)
+        if not self.power >= 1.0:
+            raise InputError(f"power must be at least 1; got {self.power!r}.")
+
+    def _cell(self, record):
+        """Number of each row's cell, (n,), of those that hold rows."""
+        cells = bins.equal_width_index(record.probabilities, self.n_bins, record.resolution).astype(np.int16)
+        return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+
+    def _error(self, weight, gap):
+        """The value from the weight and the summed gap of each class and cell, (..., K, cells)."""
+        mean = np.divide(np.abs(gap), weight, out=np.zeros(np.broadcast_shapes(gap.shape, weight.shape)), where=weight > 0.0)
+        return (weight * mean**self.power).sum(axis=-1, keepdims=True).sum(axis=-2) / weight[..., 0, :].sum(axis=-1, keepdims=True)
+
+    def _value(self, record):
+        cell, hot = self._cell(record), record.one_hot
+        sums = bins.grouped_sums(cell, int(cell.max()) + 1, list((record.probabilities - hot).T), record.weight)
+        return float(self._error(sums[:, :1].T, sums[:, 1:].T)[0])
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "debiased"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        cell, n = self._cell(record), float(record.weights.sum())
+        sets = [(cell, [score, hit]) for score, hit in zip(record.probabilities.T, record.one_hot.T, strict=True)]
+        totals = np.stack([bins.grouped_sums(cell, int(cell.max()) + 1, list(columns), record.weight) for _, columns in sets])
+        n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
+        draws = resampled_sums(sets, totals.shape[1], record.weights, n_resamples, random_state)
+        value, low, high = inverted_limits(totals, draws, self._error, level, n=n, most=self.range[1])
+        return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
+
+
+full_calibration_error: FullCalibrationError = FullCalibrationError()
+
+
+#: Up to so many rows the low end looks at labels drawn from the probabilities, so many times.
+NULL_ROWS, NULL_DRAWS = 2_000, 400
+
+
+@dataclass(frozen=True, repr=False)
+class KernelCalibrationError(WholeMetric):
+    r"""Squared kernel calibration error of the whole probability vector, without bias (SKCE).
+
+    .. math:: \frac{1}{n (n - 1)} \sum_{i \ne j} k(P_i, P_j)\, (e_{y_i} - P_i)^\top (e_{y_j} - P_j),
+        \quad k(p, q) = e^{-\|p - q\| / \nu}
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        The kernel's width; "median" is the median distance between probability vectors (of 500 quantiles of the rows, in sorted order).
+    estimator : {"unbiased", "biased"}
+        "biased" keeps the terms i = j, so it is never negative.
+
+    See Also
+    --------
+    kernel_calibration_test : whether it may be chance.
+    maximum_mean_calibration_error : the predicted label alone.
+
+    Notes
+    -----
+    Use it to see errors that no single class shows, and through ``kernel_calibration_test`` as a test. Without bias it is negative about
+    half of the time for a calibrated model. It costs O(n^2 K): beyond 20,000 rows take a sample.
+    Never select a model or a calibrator by it: it is not a proper score. Its interval is that of a U-statistic; up to 2,000
+    rows it begins at 0 or below where labels drawn from the probabilities show as much, and its upper end is that of labels of which as
+    many are others as the rows may fail to show.
+
+    References
+    ----------
+    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS 2019, table 1.
+
+    Examples
+    --------
+    >>> round(kernel_calibration_error([0, 1], [[0.8, 0.2], [0.8, 0.2]]), 3)
+    -0.32
+    """
+
+    bandwidth: float | Literal["median"] = "median"
+    estimator: Literal["unbiased", "biased"] = "unbiased"
+
+    name: ClassVar[str] = "SKCE"
+    key: ClassVar[str] = "skce"
+    clustered: ClassVar[bool] = False
+    estimand: ClassVar[str] = "squared kernel error of the population, with this sample's bandwidth"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+    compares_rows: ClassVar[bool] = True
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"}
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(bandwidth=0.5, estimator="biased")]
+
+    def _check(self):
+        if self.bandwidth != "median" and not (isinstance(self.bandwidth, int | float) and self.bandwidth > 0):
+            raise InputError(f'bandwidth must be positive or "median"; got {self.bandwidth!r}.')
+        require_option("estimator", self.estimator, ("unbiased", "biased"))
+
+    def _width(self, record):
+        return median_distance(record.probabilities, record.weights) if self.bandwidth == "median" else float(self.bandwidth)
+
+    def _value(self, record):
+        return self._of_gaps(record, record.one_hot - record.probabilities)
+
+    def _of_gaps(self, record, gaps):
+        weight = record.weights
+        sums, _ = kernel_row_sums(record.probabilities, gaps, weight, self._width(record))
+        n, own = weight.sum(), np.einsum("nk,nk->n", gaps, gaps)
+        if self.estimator == "biased":
+            return max(float(weight @ sums / n**2), 0.0)
+        return float(weight @ (sums - own) / (n * (n - 1.0))) if n > 1.0 else 0.0
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        gaps, weight = record.one_hot - record.probabilities, record.weights
+        sums, squares = kernel_row_sums(record.probabilities, gaps, weight, self._width(record))
+        n, value = weight.sum(), self._value(record)
+        own = np.einsum("nk,nk->n", gaps, gaps)
+        others = max(n - 1.0, 1.0)
+        mean = (sums - own) / others
+        centre = weight @ mean / n
+        # First-order term of a U-statistic, and the second-order one that is left when the model is calibrated.
+        first = weight @ (mean - centre) ** 2 / n
+        second = max(weight @ (squares - own**2) / (n * others) - centre**2, 0.0)
+        low, high = intervals.normal_interval(value, 4.0 * first / n + 2.0 * second / (n * others), level)
+        half = high - value
+        # A square of a size whose own error is about even: longer upwards.
+        high += 0.25 * half * half / max(value, half, 1e-300)
+        if low > 0.0 and n <= NULL_ROWS and value <= self._null_end(record, level) + 1e-12:
+            low = 0.0
+        limits = max(low, -2.0), min(max(high, self._of_gaps(record, self._other_gaps(record, level))), 2.0)
+        return Interval.holding(value, limits, level, "analytic", float(n))
+
+    def _null_end(self, record, level):
+        """The value that labels drawn from the probabilities stay below at this level."""
+        rows = np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
+        P = record.probabilities[rows]
+        kernel = np.exp(distances(P, P) / -self._width(record))
+        own = 0.0
+        if self.estimator == "unbiased":
+            np.fill_diagonal(kernel, 0.0)
+            own = 1.0
+        drawn = null_statistics(kernel, P, NULL_DRAWS, null_generator(0)) / (len(P) * max(len(P) - own, 1.0))
+        return np.quantile(drawn, 0.5 + 0.5 * level, method="higher")
+
+    def _other_gaps(self, record, level):
+        """The gaps were of the labels as many others as so few rows may fail to show."""
+        hot, P = record.one_hot, record.probabilities
+        others = np.where(hot > 0.0, 0.0, P + 1e-12)
+        share = intervals.unseen_share(record.weights.sum(), level)
+        return (1.0 - share) * hot + share * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300) - P
+
+
+kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class VariationalCalibrationError(WholeMetric):
+    r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an out-of-fold recalibration g.
+
+    .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
+        \;\lesssim\; E\, |E[Y \mid P] - P|_p
+
+    Parameters
+    ----------
+    norm : {1, 2}, default 1
+        p. The L1 error of a vector is at most 2.
+    calibrator : Calibrator, optional
+        Fits g. Default structured vector scaling.
+    n_splits : int, default 5
+
+    See Also
+    --------
+    kernel_calibration_error : the whole vector too, without a fit.
+    refinement_error : what is left after recalibration.
+
+    Notes
+    -----
+    Use it for more than two classes, where binning the whole vector is hopeless: no bins, and no upward bias. The better g, the tighter the
+    bound; it may be negative, which says that g found nothing. Equal rows stay in one fold. Its analytic interval takes the rows as
+    independent, which the shared fits make slightly wrong.
+    Never select a model or a calibrator by it: it is not a proper score.
+
+    References
+    ----------
+    Berta, Holzmüller, Jordan and Bach, "A variational estimator for L_p calibration errors", arXiv 2602.24230, 2026.
+
+    Examples
+    --------
+    >>> p = np.linspace(0.8, 0.95, 400)
+    >>> y = np.arange(400) % 2
+    >>> bool(0.7 < variational_calibration_error(y, p) < 0.8)
+    True
+    """
+
+    norm: int = 1
+    calibrator: Any = None
+    n_splits: int = 5
+
+    name: ClassVar[str] = "variational calibration error"
+    key: ClassVar[str] = "variational_error"
+    clustered: ClassVar[bool] = False
+    estimand: ClassVar[str] = "gap that recalibrations fitted to as many rows find on new rows"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"}
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(norm=2)]
+
+    def _check(self):
+        if self.calibrator is not None:
+            require_calibrator(self.calibrator)
+        if self.norm not in (1, 2):
+            raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
+
+    def _terms(self, record):
+        """(one term a distinct row, its weight)."""
+        first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
+        rows = replace(replace(record, weight=None).take(first), weight=weight)
+        if len(first) < self.n_splits:
+            return np.zeros(len(first)), weight
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            template = StructuredVectorScaling() if self.calibrator is None else self.calibrator
+            Q, _ = out_of_fold(template, rows, n_splits=self.n_splits)
+        gap = Q - rows.probabilities
+        if self.norm == 1:
+            direction = np.sign(gap)
+        else:
+            length = np.sqrt(np.einsum("nk,nk->n", gap, gap))[:, None]
+            direction = np.divide(gap, length, out=np.zeros_like(gap), where=length > 0.0)
+        return np.einsum("nk,nk->n", direction, rows.one_hot - rows.probabilities), weight
+
+    def _value(self, record):
+        terms, weight = self._terms(record)
+        return float(weight @ terms / weight.sum())
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        terms, weight = self._terms(record)
+        n = float(weight.sum())
+        mean = float(weight @ terms / n)
+        if n <= 1.0:
+            return Interval(mean, *self.range, level, "analytic", n)
+        low, high = normal_interval(mean, float(weight @ (terms - mean) ** 2) / n / (n - 1.0), level)
+        return Interval(mean, max(low, self.range[0]), min(high, self.range[1]), level, "analytic", n)
+
+
+variational_calibration_error: VariationalCalibrationError = VariationalCalibrationError()

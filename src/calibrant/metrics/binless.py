@@ -1,0 +1,413 @@
+"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by density, by a fitted curve."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.optimize import brentq
+
+from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
+from calibrant._kernels.smoothing import deposit, gaussian_smoother, triweight_smooth
+from calibrant.contracts.by_options import by_options
+from calibrant.contracts.tags import Promises
+from calibrant.errors import InputError
+from calibrant.metrics.pair import PairMetric
+
+__all__ = [
+    "IntegratedCalibrationIndex",
+    "KdeCalibrationError",
+    "KsCalibrationError",
+    "MaximumMeanCalibrationError",
+    "SmoothCalibrationError",
+    "calibration_e50",
+    "calibration_e90",
+    "integrated_calibration_index",
+    "kde_calibration_error",
+    "ks_calibration_error",
+    "maximum_mean_calibration_error",
+    "smooth_calibration_error",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class KsCalibrationError(PairMetric):
+    r"""Largest gap between the cumulated scores and the cumulated hits, in the order of the scores.
+
+    .. math:: \max_t \left| \frac{1}{n} \sum_{s_i \le t} (c_i - s_i) \right|
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+
+    See Also
+    --------
+    smooth_calibration_error : no bins either, and a mean in place of the largest.
+    expected_calibration_error : in bins.
+
+    Notes
+    -----
+    Use it where bins are too coarse and a density too vague. Over- and underconfidence in different regions partly cancel in it.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+
+    References
+    ----------
+    Gupta et al., "Calibration of neural networks using splines", ICLR 2021, equation 8.
+
+    Examples
+    --------
+    >>> round(ks_calibration_error([1, 0], [0.9, 0.8], target="event"), 3)
+    0.4
+    """
+
+    name: ClassVar[str] = "KS calibration error"
+    key: ClassVar[str] = "ks_error"
+    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: twice its size times the stake")
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def _pair_value(self, score, hit, weight):
+        order = np.argsort(score)
+        sums = np.cumsum((weight * (hit - score))[order])
+        # Rows of equal score enter together.
+        last_of_run = np.append(np.diff(score[order]) > 0.0, True)
+        return min(float(np.abs(sums[last_of_run]).max() / weight.sum()), 1.0)
+
+
+ks_calibration_error: KsCalibrationError = KsCalibrationError()
+
+
+CELLS = 4096
+
+
+@dataclass(frozen=True, repr=False)
+class SmoothCalibrationError(PairMetric):
+    r"""The width of the kernel at which the smoothed gap between hits and scores adds up to that width (smECE).
+
+    .. math:: \int_0^1 \left| \frac{1}{n} \sum_i (c_i - s_i) K_\sigma(t, s_i) \right| dt = \sigma
+
+    with a Gaussian kernel reflected at 0 and 1, on a grid of 4,096 cells.
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+
+    See Also
+    --------
+    expected_calibration_error : in bins.
+    debiased_calibration_error : in bins, less what noise adds.
+
+    Notes
+    -----
+    Use it as the one calibration error without a parameter to choose: it moves little when scores move little, and within a constant it
+    is the distance to the nearest calibrated predictor.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+
+    References
+    ----------
+    Błasiok and Nakkiran, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR 2024.
+
+    Examples
+    --------
+    >>> round(smooth_calibration_error([1, 0], [0.9, 0.8], target="event"), 2)
+    0.35
+    """
+
+    name: ClassVar[str] = "smooth ECE"
+    key: ClassVar[str] = "smooth_ece"
+    promises: ClassVar[Promises] = Promises("no", "yes", "no", "none")
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def _pair_value(self, score, hit, weight):
+        smoothed = gaussian_smoother(deposit(score, weight * (hit - score) / weight.sum(), CELLS))
+
+        def excess(width):
+            return float(np.abs(smoothed(width)).sum()) - width
+
+        # The smoothed gap falls as the width grows, so there is one crossing.
+        if excess(1e-9) <= 0.0:
+            return 0.0
+        return float(brentq(excess, 1e-9, 1.0, xtol=1e-13)) if excess(1.0) < 0.0 else 1.0
+
+
+smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class MaximumMeanCalibrationError(PairMetric):
+    r"""Kernel norm of the gap between hits and scores (MMCE).
+
+    .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h} \right)^{1/2}
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    width : float, default 0.4
+        The kernel's width h, at least 0.005.
+
+    See Also
+    --------
+    kernel_calibration_error : the whole vector, without bias.
+
+    Notes
+    -----
+    Use it to compare with papers that train with it. The double sum is exact and costs O(n log n), one sweep along the sorted scores.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+
+    References
+    ----------
+    Kumar, Sarawagi and Jain, "Trainable calibration measures for neural networks from kernel mean embeddings", ICML 2018.
+
+    Examples
+    --------
+    >>> round(maximum_mean_calibration_error([1, 0], [0.9, 0.9], target="event"), 3)
+    0.4
+    """
+
+    width: float = 0.4
+
+    name: ClassVar[str] = "MMCE"
+    key: ClassVar[str] = "mmce"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="event", width=0.1)]
+
+    def _check(self):
+        if not self.width >= 0.005:
+            raise InputError(f"width must be at least 0.005; got {self.width!r}; 0.4 is usual.")
+
+    def _pair_value(self, score, hit, weight):
+        order = np.argsort(score)
+        at, gap = score[order], (weight * (hit - score))[order]
+        # e^{-(s_i - s_j) / h} factors, so all j <= i are one running sum; centred, it stays far from overflow.
+        rise = np.exp((at - 0.5) / self.width)
+        before = np.cumsum(gap * rise) / rise
+        total = 2.0 * gap @ before - gap @ gap
+        return min(float(np.sqrt(max(total, 0.0)) / weight.sum()), 1.0)
+
+
+maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class KdeCalibrationError(PairMetric):
+    r"""Mean gap between the score and the accuracy at that score, both from kernel density estimates (KDE-ECE).
+
+    .. math:: \left( \int_0^1 |z - \hat\pi(z)|^d \hat f(z)\, dz \right)^{1/d}
+
+    with a triweight kernel reflected at 0 and 1, of width :math:`\mathrm{std}(s \mid c = 1) (2n)^{-1/5}`.
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "answer"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    norm : {1, 2}
+        The power d.
+
+    See Also
+    --------
+    smooth_calibration_error : chooses its own kernel.
+    smooth_curve : the gap itself.
+
+    Notes
+    -----
+    Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to choose. Where all scores are equal it is
+    the plain gap. It is biased upward, as binned errors are.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+
+    References
+    ----------
+    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty calibration", ICML 2020, equation 9.
+
+    Examples
+    --------
+    >>> p = [0.1, 0.3, 0.5, 0.7, 0.9]
+    >>> round(kde_calibration_error([0, 0, 1, 1, 1], p, target="event"), 1)
+    0.3
+    """
+
+    norm: Literal[1, 2] = 1
+
+    name: ClassVar[str] = "KDE-ECE"
+    key: ClassVar[str] = "kde_ece"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="event", norm=2)]
+
+    def _check(self):
+        if self.norm not in (1, 2):
+            raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
+
+    def _pair_value(self, score, hit, weight):
+        n, hits = weight.sum(), weight @ hit
+        mass = weight * hit if hits > 0.0 else weight
+        mean = mass @ score / mass.sum()
+        spread = np.sqrt(max(mass @ (score - mean) ** 2 / mass.sum(), 0.0))
+        bandwidth = spread * (2.0 * n) ** -0.2
+        if bandwidth < 2.0 / CELLS:
+            return self._unsmoothed(score, hit, weight)
+        f, right = triweight_smooth(np.stack([deposit(score, weight, CELLS), deposit(score, weight * hit, CELLS)]) / n, bandwidth)
+        z = (np.arange(CELLS) + 0.5) / CELLS
+        share = np.divide(right, f, out=z.copy(), where=f > 1e-12 / CELLS)
+        return min(float((f @ np.abs(z - np.clip(share, 0.0, 1.0)) ** self.norm) ** (1.0 / self.norm)), 1.0)
+
+    def _unsmoothed(self, score, hit, weight):
+        """The gap at each distinct score, where they are so few or so close that there is nothing to smooth."""
+        _, inverse = np.unique(np.round(score, 6), return_inverse=True)
+        mass = np.bincount(inverse, weights=weight)
+        gap = np.abs(np.bincount(inverse, weights=weight * (hit - score))) / mass
+        return min(float((mass @ gap**self.norm / mass.sum()) ** (1.0 / self.norm)), 1.0)
+
+
+kde_calibration_error: KdeCalibrationError = KdeCalibrationError()
+
+
+#: The curve is fitted at each of this many scores, or at half as many points of more.
+EVERY_SCORE = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class IntegratedCalibrationIndex(PairMetric):
+    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
+
+    .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "event"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    quantile : float, optional
+        A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9 ``calibration_e90``, 1 the largest (Emax).
+    span : float, default 0.75
+        Share of the rows that each local fit of "loess" takes in.
+    smoother : {"loess", "spline"}
+        The recalibration: that of ``loess_curve``, or of ``spline_curve`` with five knots.
+
+    See Also
+    --------
+    loess_curve, spline_curve : the recalibration itself, with bands.
+    smooth_calibration_error, expected_calibration_error : other sizes of the gap.
+    calibration_slope, calibration_in_the_large : its direction.
+
+    Notes
+    -----
+    Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``, ``calibration_e90``. A calibrated
+    model has an error above 0 too: ``integrated_calibration_index.null_of(record)`` says how much. Beyond 1,000 distinct scores the
+    loess curve is fitted at 500 points and linear between, beyond 5,000 the scores are first pooled: within 4e-4 of the curve at every
+    score in all cases compared with R's.
+    Never select a model or a calibrator by it: it is not a proper score (a constant score equal to the rate has error 0).
+    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+
+    References
+    ----------
+    Austin and Steyerberg, "The integrated calibration index (ICI) and related metrics for quantifying the calibration of logistic
+    regression models", Statistics in Medicine 2019.
+
+    Examples
+    --------
+    >>> p, y = [0.2, 0.4, 0.6, 0.8] * 5, [0, 0, 1, 1] * 5
+    >>> round(integrated_calibration_index(y, p), 2), round(calibration_e50(y, p), 2), round(calibration_e90(y, p), 2)
+    (0.3, 0.2, 0.4)
+    >>> from calibrant.predictions import read
+    >>> print(integrated_calibration_index.null_of(read(p, y)))
+    0.1515 [0.05, 0.3013]
+    """
+
+    target: Any = "event"
+    quantile: float | None = None
+    span: float = 0.75
+    smoother: str = "loess"
+
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def _name(self) -> str:
+        """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
+        return "ICI" if self.quantile is None else "Emax" if self.quantile == 1.0 else f"E{100.0 * self.quantile:g}"
+
+    name: ClassVar[str] = by_options(_name)
+
+    def _key(self) -> str:
+        """The name in lower case: "ici", "e50"."""
+        return self.name.lower()
+
+    key: ClassVar[str] = by_options(_key)
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="answer", quantile=0.9), cls(smoother="spline")]
+
+    def _exceptions(self) -> Mapping[str, str]:
+        """The spline of separated outcomes is not quite 0 and 1."""
+        return {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"} if self.smoother == "spline" else {}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+
+    def _check(self):
+        if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:
+            raise InputError(f"quantile must be in [0, 1], or None for the mean; got {self.quantile!r}.")
+        if not 0.0 < self.span <= 1.0:
+            raise InputError(f"span must be in (0, 1]; got {self.span!r}; 0.75 is usual.")
+        if self.smoother not in ("loess", "spline"):
+            raise InputError(f'smoother must be "loess" or "spline"; got {self.smoother!r}.')
+
+    def _pair_value(self, score, hit, weight):
+        return self._prepared(score, weight)(hit)
+
+    def _value(self, record):
+        return self._prepared_of(record)(record.pair(self.target)[1])
+
+    def _prepared_of(self, record):
+        # The mean gap, its quantiles and what chance shows of them have one smoother.
+        key = "smoother", self.smoother, self.span, self.target
+        if key not in record.derived:
+            record.derived[key] = self._smoothed(record.pair(self.target)[0], record.weights)
+        return self._gaps(record.weights, *record.derived[key])
+
+    def _prepared(self, score, weight):
+        return self._gaps(weight, *self._smoothed(score, weight))
+
+    def _smoothed(self, score, weight):
+        """(scores x, their mass, index of each row in x, smoother), which depend on the scores alone."""
+        x, mass, index = pooled_scores(score, weight)
+        return x, mass, index, self._smoother(x, mass)
+
+    def _gaps(self, weight, x, mass, index, recalibrated):
+        """The metric as a function of the hits."""
+
+        def value(hit):
+            mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
+            gap = np.minimum(np.abs(recalibrated(mean) - x), 1.0)
+            return float(mass @ gap / mass.sum()) if self.quantile is None else weighted_quantile(gap, mass, self.quantile)
+
+        return value
+
+    def _smoother(self, x, mass):
+        """What turns the mean hits at the scores x into the curve there."""
+        if self.smoother == "spline":
+            design = spline_design(x, spline_knots(x, mass, 5))
+            return lambda mean: sigmoid(design @ fit_restricted_spline(design, mean, mass)[0])
+        grid = x if len(x) <= EVERY_SCORE else score_grid(x, mass, EVERY_SCORE // 2)
+        matrix = loess_matrix(x, mass, grid, self.span)
+        return lambda mean: np.interp(x, grid, matrix @ mean)
+
+
+integrated_calibration_index: IntegratedCalibrationIndex = IntegratedCalibrationIndex()
+calibration_e50: IntegratedCalibrationIndex = IntegratedCalibrationIndex(quantile=0.5)
+calibration_e90: IntegratedCalibrationIndex = IntegratedCalibrationIndex(quantile=0.9)

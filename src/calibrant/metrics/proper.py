@@ -1,0 +1,373 @@
+"""Proper scores of all classes, and their skill over the class rates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import entr
+
+from calibrant._kernels.mean_interval import mean_limits
+from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._support.options import require_option
+from calibrant.contracts.interval import Interval
+from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.sum_metric import MeanMetric
+
+__all__ = [
+    "BrierScore",
+    "D2OfClasses",
+    "LogLoss",
+    "RankedProbabilityScore",
+    "SphericalScore",
+    "brier_score",
+    "d2_of_classes",
+    "log_loss",
+    "ranked_probability_score",
+    "spherical_score",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class BrierScore(MeanMetric):
+    r"""Mean squared distance between the probability vector and the true class.
+
+    .. math:: \frac{1}{n} \sum_i \sum_k (P_{ik} - [y_i = k])^2
+
+    Parameters
+    ----------
+    scale_by_half : bool, default False
+        Halve it, which for two classes is scikit-learn's binary score. The default is the sum over all classes, for any K.
+
+    See Also
+    --------
+    brier_decomposition : how much of it is miscalibration.
+    log_loss, event_brier_score : harder on sure mistakes; of the event alone.
+
+    Notes
+    -----
+    A proper score, bounded by 2: use it to choose where single confident errors must not dominate. For two classes it is twice
+    mean((p - y)^2), the number that often goes by this name: both classes are summed.
+    Of :class:`SoftLabels` it is the mean over the raters' labels, so that it does not depend on how
+    many raters there are: the squared distance to the shares s, plus their own sum of s (1 - s).
+
+    Examples
+    --------
+    >>> round(brier_score([1], [[0.2, 0.8]]), 6), round(brier_score([1], [0.8], scale_by_half=True), 6)
+    (0.08, 0.04)
+    """
+
+    scale_by_half: bool = False
+
+    name: ClassVar[str] = "Brier score"
+    key: ClassVar[str] = "brier_score"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
+    proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(scale_by_half=True)]
+
+    def _losses(self, record):
+        # The squares of the others plus (1 - own)^2, without building the one-hot matrix or cancelling.
+        return self._of_parts(record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest)
+
+    def _unseen(self, record):
+        others = max(record.n_classes - 1.0, 1.0)
+        return [self._of_parts(record, lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0))]
+
+    def _of_parts(self, record, loss):
+        out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])
+        return 0.5 * out if self.scale_by_half else out
+
+
+def _block_parts(block):
+    """Sum of the squared probabilities, the probability of the true class, and the sum of the others, (n,) each."""
+    if block.kind == "probability":
+        own, rest = block.true_and_rest
+        total, columns = own + rest, block.by_class
+        return np.einsum("kn,kn->n", columns, columns) / (total * total), own / total, rest / total
+    P = block.probabilities
+    own = P[np.arange(len(block)), block.labels]
+    return np.einsum("nk,nk->n", P, P), own, 1.0 - own
+
+
+brier_score: BrierScore = BrierScore()
+
+
+#: rest / own cannot overflow from here on.
+SAFE_DIVISOR = 1e-300
+
+
+@dataclass(frozen=True, repr=False)
+class LogLoss(MeanMetric):
+    r"""Mean negative log probability of the true class, in nats (negative log-likelihood).
+
+    .. math:: -\frac{1}{n} \sum_i \log P_{i, y_i}
+
+    A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where that is smaller), so the value is finite:
+    27.6 nats, where scikit-learn, which clips at the smallest step of float64, has 36.0.
+    Of :class:`SoftLabels` with shares s it is
+    :math:`-\frac{1}{n} \sum_i \sum_k s_{ik} \log P_{ik}`.
+
+    See Also
+    --------
+    log_loss_decomposition : how much of it is miscalibration.
+    brier_score : bounded, milder with sure mistakes.
+
+    Notes
+    -----
+    A proper score: use it to choose between models and between calibrators. It punishes confident errors without limit.
+
+    Examples
+    --------
+    >>> round(log_loss([0, 1], [[0.9, 0.1], [0.5, 0.5]]), 6)
+    0.399254
+    """
+
+    name: ClassVar[str] = "log loss"
+    key: ClassVar[str] = "log_loss"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    def _losses(self, record):
+        return np.concatenate([_block_losses(block) for block in record.blocks()])
+
+    def _unseen(self, record):
+        return [np.concatenate([_block_unseen(block) for block in record.blocks()])]
+
+
+def _block_losses(block):
+    if block.kind == "logit":
+        return -block.log_probabilities[np.arange(len(block)), block.labels]
+    own, rest = block.true_and_rest
+    tiny = own < SAFE_DIVISOR
+    if not tiny.any():
+        return np.log1p(rest / own)
+    out = np.log1p(np.divide(rest, own, out=np.zeros_like(own), where=~tiny))
+    impossible = own <= 0.0
+    subnormal = tiny & ~impossible
+    out[subnormal] = np.log(rest[subnormal]) - np.log(own[subnormal])
+    if not impossible.any():
+        return out
+    columns = block.by_class[:, impossible]
+    smallest = np.where(columns > 0.0, columns, np.inf).min(axis=0) / rest[impossible]
+    out[impossible] = -np.log(np.minimum(ZERO_FLOOR, smallest))
+    return out
+
+
+def _block_unseen(block):
+    """Loss of each row had it another label, the rest of its probability shared evenly by the others."""
+    others = np.log(max(block.n_classes - 1.0, 1.0))
+    if block.kind == "logit":
+        rest = block.log_probabilities.copy()
+        rest[np.arange(len(block)), block.labels] = -np.inf
+        most = rest.max(axis=1)
+        return others - most - np.log(np.exp(rest - most[:, None]).sum(axis=1))
+    own, rest = block.true_and_rest
+    return others + np.log1p(own / np.where(rest > 0.0, np.maximum(rest, SAFE_DIVISOR), ZERO_FLOOR))
+
+
+log_loss: LogLoss = LogLoss()
+
+
+@dataclass(frozen=True, repr=False)
+class RankedProbabilityScore(MeanMetric):
+    r"""Squared gaps between the cumulated probabilities of ordered classes and what came true (RPS).
+
+    .. math:: \frac1n \sum_i \sum_{k=1}^{K-1} \Big( \sum_{j \le k} P_{ij} - [y_i \le k] \Big)^2
+
+    See Also
+    --------
+    brier_score : where classes have no order.
+    continuous_ranked_probability_score : of numbers.
+
+    Notes
+    -----
+    Use it for grades, stages and other classes in an order, which the columns must have: to be off by one class costs less than by two.
+    Not divided by K - 1, as scoringrules has it; for two classes it is mean((p - y)^2), half of ``brier_score``.
+
+    References
+    ----------
+    Epstein, "A scoring system for probability forecasts of ranked categories", Journal of Applied Meteorology 1969.
+
+    Examples
+    --------
+    >>> round(ranked_probability_score([2], [[0.1, 0.2, 0.3, 0.4]]), 4)
+    0.26
+    """
+
+    name: ClassVar[str] = "RPS"
+    key: ClassVar[str] = "rps"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    def _losses(self, record):
+        return np.concatenate([_ranked_losses(block) for block in record.blocks()])
+
+    def _unseen(self, record):
+        return [np.concatenate([_ranked_unseen(block) for block in record.blocks()])]
+
+
+def _ranked_losses(block):
+    gap = np.cumsum(block.probabilities[:, :-1], axis=1)
+    gap -= block.labels[:, None] <= np.arange(gap.shape[1])
+    return np.einsum("nk,nk->n", gap, gap)
+
+
+def _ranked_unseen(block):
+    """Mean loss of each row over the other labels it could have."""
+    below = np.cumsum(block.probabilities[:, :-1], axis=1)
+    others = float(below.shape[1])
+    whole = (others + 1.0) * (np.einsum("nk,nk->n", below, below) + 0.5 * others) - 2.0 * below @ np.arange(1.0, others + 1.0)
+    return np.maximum(whole - _ranked_losses(block), 0.0) / max(others, 1.0)
+
+
+ranked_probability_score: RankedProbabilityScore = RankedProbabilityScore()
+
+
+@dataclass(frozen=True, repr=False)
+class SphericalScore(MeanMetric):
+    r"""Mean probability of the true class over the length of the probability vector; higher is better.
+
+    .. math:: \frac{1}{n} \sum_i \frac{P_{i, y_i}}{\sqrt{\sum_k P_{ik}^2}}
+
+    See Also
+    --------
+    log_loss, brier_score : other proper scores.
+
+    Notes
+    -----
+    A proper score, in [0, 1]: a model may be chosen by it. It is bounded as the Brier score is, and flatter still for confident errors.
+
+    References
+    ----------
+    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", JASA 2007, section 4.1.
+
+    Examples
+    --------
+    >>> round(spherical_score([1], [[0.2, 0.8]]), 4), spherical_score([0], [[1.0, 0.0]])
+    (0.9701, 1.0)
+    """
+
+    name: ClassVar[str] = "spherical score"
+    key: ClassVar[str] = "spherical_score"
+    direction: ClassVar[str] = "maximize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    def _losses(self, record):
+        return np.concatenate([_block_scores(block)[0] for block in record.blocks()])
+
+    def _unseen(self, record):
+        return [np.concatenate([_block_scores(block)[1] for block in record.blocks()])]
+
+
+def _block_scores(block):
+    """The score of each row, and what it would be had it another label, each of the others as likely."""
+    P = block.probabilities
+    own, length = P[np.arange(len(block)), block.labels], np.sqrt(np.einsum("nk,nk->n", P, P))
+    return own / length, np.maximum(1.0 - own, 0.0) / max(block.n_classes - 1.0, 1.0) / length
+
+
+spherical_score: SphericalScore = SphericalScore()
+
+
+ALIKE = "all labels alike: the class rates have no loss to save, nan"
+
+
+@dataclass(frozen=True, repr=False)
+class D2OfClasses(WholeMetric):
+    r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes save (D²).
+
+    .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k = \frac1n \sum_i [y_i = k]
+
+    Parameters
+    ----------
+    score : {"log_loss", "brier"}
+
+    See Also
+    --------
+    d2_log_loss, d2_brier : of one event, with states.
+
+    Notes
+    -----
+    1 is perfect, 0 is no better than saying the class rates of these very rows to every row, below 0 is worse. nan where all labels are
+    alike. scikit-learn's ``d2_log_loss_score`` and ``d2_brier_score`` are these numbers. The interval is that of the mean loss, the class
+    rates' pull on it taken off each row, with one row that is not seen yet and has another label.
+
+    Examples
+    --------
+    >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]]
+    >>> round(d2_of_classes([0, 1, 2], P), 4)
+    0.6691
+    """
+
+    score: Literal["log_loss", "brier"] = "log_loss"
+
+    name: ClassVar[str] = "D² of all classes"
+    key: ClassVar[str] = "d2_of_classes"
+    direction: ClassVar[str] = "maximize"
+    estimand: ClassVar[str] = "share of the class rates' loss that is saved on new rows, the rates being those of the population"
+    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
+    selects: ClassVar[bool] = True
+    exceptions: ClassVar[Mapping[str, str]] = {"one_row": ALIKE, "one_class_only": ALIKE}
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(score="brier")]
+
+    def _check(self):
+        require_option("score", self.score, ("log_loss", "brier"))
+
+    def _value(self, record):
+        base, _ = self._base(_rates(record))
+        return 1.0 - self._metric().of(record) / base if base > 0.0 else float("nan")
+
+    def _metric(self):
+        return log_loss if self.score == "log_loss" else brier_score
+
+    def _base(self, rates):
+        """(mean loss of saying the rates to every row, its slope in each rate)."""
+        if self.score == "log_loss":
+            return float(entr(rates).sum()), -np.log(np.where(rates > 0.0, rates, 1.0)) - 1.0
+        return float(1.0 - rates @ rates), -2.0 * rates
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        value, rates = self._value(record), _rates(record)
+        if method not in ("auto", "analytic") or not np.isfinite(value):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        base, slope = self._base(rates)
+        loss, *_, unseen = self._metric().columns_of(record)
+        pull = (1.0 - value) * (slope - rates @ slope)
+        adjusted = loss - pull[record.labels]
+        # Another label than the row's own, by the rates of the others.
+        own = rates[record.labels]
+        others = (rates @ pull - own * pull[record.labels]) / np.maximum(1.0 - own, 1e-300)
+        weight = record.weights
+        n = float(weight.sum())
+        far = np.asarray(weight @ (unseen - others) / n)
+        sums = np.array([weight @ adjusted**power for power in (1, 2, 3)])
+        low, high = mean_limits(np.asarray(n), sums, far, far, level)
+        low, high = (1.0 - float(high) / base, min(1.0 - float(low) / base, 1.0)) if n > 1.0 else self.range
+        return Interval.holding(value, (low, high), level, "analytic", n)
+
+
+def _rates(record):
+    # Divided by their own sum, so that the rate of an only class is 1 exactly.
+    total = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes)
+    return total / total.sum()
+
+
+d2_of_classes: D2OfClasses = D2OfClasses()
