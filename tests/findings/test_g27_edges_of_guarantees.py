@@ -12,7 +12,7 @@ from pathlib import Path
 
 import calibrant
 
-#: (what its tests are named by, function, before, after).
+#: (name of the kernel's tests, function, before, after).
 CHANGES = [
     ("risk_control", "least_parameter", "(n + 1.0) * risk", "(n + 2.0) * risk"),
     ("risk_control", "least_parameter", "flatnonzero(left + 1.0 <= limit)", "flatnonzero(left + 1.0 < limit - 1e-9)"),
@@ -23,9 +23,10 @@ CHANGES = [
 ]
 #: Runs the tests once for each change, until the first failure, and prints the changes that none noticed.
 RUN = """
-import importlib, json, os, sys, types
+import importlib, json, os, pkgutil, sys, types
 from pathlib import Path
 import pytest
+import calibrant._kernels as kernels
 
 changes, files = json.loads(sys.argv[1]), sys.argv[2:]
 
@@ -37,11 +38,10 @@ class Changed:
         self.failed |= report.failed
 
     def pytest_runtestloop(self, session):
-        import calibrant._kernels as kernels
         for kernel, name, before, after in changes:
-            home = next(path for path in Path(kernels.__file__).parent.glob("*.py") if f"def {name}(" in path.read_text(encoding="utf-8"))
-            module = importlib.import_module("calibrant._kernels." + home.stem)
-            text = home.read_text(encoding="utf-8")
+            every = [importlib.import_module("calibrant._kernels." + found.name) for found in pkgutil.iter_modules(kernels.__path__)]
+            module = next(m for m in every if getattr(vars(m).get(name), "__module__", None) == m.__name__)
+            text = Path(module.__file__).read_text(encoding="utf-8")
             assert text.count(before) == 1, before
             code = compile(text.replace(before, after), module.__file__, "exec")
             function = getattr(module, name)

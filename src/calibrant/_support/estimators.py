@@ -106,6 +106,6 @@ class Explained:
         return bundle
 
 
-def _paragraph(fitted):
+def _paragraph(fitted: Any) -> str:
     words = explained(fitted)
     return f'<p style="white-space: pre-line">{html.escape(words)}</p>' if words else ""
