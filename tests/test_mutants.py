@@ -80,7 +80,7 @@ def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
 
 #: Files of a small tree, as they are here.
 TREE = (
-    "src/calibrant/_kernels/conformal.py", "src/calibrant/_kernels/pava.py", "src/calibrant/decisions/conformal_risk_control.py",
+    "src/calibrant/_kernels/conformal.py", "src/calibrant/_kernels/isotonic.py", "src/calibrant/decisions/conformal_risk_control.py",
     "src/calibrant/__init__.py", "src/calibrant/__init__.pyi",
     "src/calibrant/decisions/__init__.py", "src/calibrant/decisions/__init__.pyi", "tests/_kernels/test_risk_control.py",
     "tests/_kernels/test_pava.py", "tests/guarantees/test_conformal_edges.py", "tests/decisions/test_conformal_risk_control.py",

@@ -25,10 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from calibrant import metrics
 from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.loess import loess_matrix
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
-from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
+from calibrant._kernels.logistic import intercept_at_unit_slope, sigmoid, slope_and_intercept
+from calibrant._kernels.smoothing import loess_matrix
+from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant.datasets.stored import stored
 from calibrant.errors import InputError
 

@@ -19,7 +19,7 @@ from benchmarks.papers.geometric.authors import authors_way
 from benchmarks.papers.geometric.data import load
 
 import calibrant as cb
-from calibrant._kernels.pairwise_separation import min_max
+from calibrant._kernels.separation import min_max
 from calibrant.neighbors.brute import BruteIndex, split
 from calibrant.neighbors.exact import ExactIndex
 

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import special, stats
 
-from calibrant._kernels.auroc_limits import auroc_limits
+from calibrant._kernels.intervals import auroc_limits
 
 
 def test_written_out():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels import bandwidth_search as search
 from calibrant._kernels import kernel_sums
+from calibrant._kernels import kernel_sums as search
 
 SIZE = 512
 

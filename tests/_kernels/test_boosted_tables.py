@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.boosted_tables import Growth, grow_tree, leaves
-from calibrant._kernels.boosting import MOST_COLUMNS, Shares, boost
+from calibrant._kernels.boosting import MOST_COLUMNS, Growth, Shares, boost, grow_tree, leaves
 
 
 def test_the_first_split_is_the_best_of_all():

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.boosted_tables import Growth, leaves
-from calibrant._kernels.boosting import NormalScores, Shares, _asked, boost
+from calibrant._kernels.boosting import Growth, NormalScores, Shares, _asked, boost, leaves
 
 
 def differs(objective, eta, column):

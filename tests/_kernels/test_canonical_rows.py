@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.canonical_rows import in_pieces, merge_rows
+from calibrant._kernels.fixed_order import in_pieces, merge_rows
 
 
 @pytest.mark.parametrize("decimals", [1, 12])

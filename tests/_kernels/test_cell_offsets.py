@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.cell_offsets import (
+from calibrant._kernels.boosting import (
     Family,
     FittedFamily,
     _step,

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.class_inverses import class_inverses
+from calibrant._kernels.multinomial import class_inverses
 
 
 def test_they_are_the_inverses_of_the_blocks():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.content_order import numbered_by_content
+from calibrant._kernels.draws import numbered_by_content
 
 
 def test_names_and_the_order_of_rows_change_no_number():

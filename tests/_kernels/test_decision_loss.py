@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.decision_loss import decision_loss
+from calibrant._kernels.thresholds import decision_loss
 
 
 def test_it_is_the_largest_over_all_kinks():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.detectable import detectable_shift
 from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.planning import detectable_shift
 
 
 def test_of_one_risk_it_is_the_textbooks_two_binomials():

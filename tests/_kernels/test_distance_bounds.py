@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.distance_bounds import (
+from calibrant._kernels.separation import (
     feature_groups,
     group_sums,
     largest_differences,

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.distinct import Distinct
+from calibrant._kernels.bins import Distinct
 
 
 def test_parts_add_up_and_are_cut():

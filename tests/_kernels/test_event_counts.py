@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.event_counts import event_count_limits, poisson_limits, stretched
+from calibrant._kernels.intervals import event_count_limits, poisson_limits, stretched
 
 
 def test_exact_poisson_limits_are_those_of_chi_squared():

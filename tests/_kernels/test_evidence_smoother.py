@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels import evidence_smoother as es
+from calibrant._kernels import location_scale as es
 
 
 def _rows(n=60, seed=0):

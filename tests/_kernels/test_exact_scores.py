@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_log_odds, clipped_logs, inner_limits
+from calibrant._kernels.softmax import clipped_log_odds, clipped_logs, inner_limits
 
 
 def test_without_exact_scores_nothing_is_moved():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.fine_scores import upper_edges
+from calibrant._kernels.bins import upper_edges
 
 
 def test_bins_are_even_in_the_mean_of_the_score_and_its_log_odds():

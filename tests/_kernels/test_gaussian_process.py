@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._kernels import gaussian_process as gp
-from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
+from calibrant._kernels.gaussian_process import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import softmax
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant._kernels.gaussian_process import Hyper, Posterior, bound
+from calibrant._kernels.gaussian_process import Direct, Hyper, Posterior, bound
 from calibrant._kernels.gaussian_process_fit import Fit, Packing, best_of, maximise, starts, trial_steps
-from calibrant._kernels.score_layouts import Direct
 from calibrant._kernels.softmax import softmax
 
 HYPER = Hyper(1.5, 2.0, 0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._kernels import gaussian_process as gp
-from calibrant._kernels.gaussian_process_prediction import Independent, Joint, by_draws
+from calibrant._kernels.gaussian_process_fit import Independent, Joint, by_draws
 from calibrant._kernels.softmax import softmax
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._kernels import halves as kernel
-from calibrant._kernels.halves import halves
+from calibrant._kernels import draws as kernel
+from calibrant._kernels.draws import halves
 
 
 def test_repeated_rows_and_weights_are_the_same_rows_in_any_order():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.interpolation import between_knots, line_segments
+from calibrant._kernels.isotonic import between_knots, line_segments
 
 
 def test_it_is_the_interpolation_of_numpy_to_the_bit():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
+from calibrant._kernels.bins import level_counts, level_gaps, redrawn_counts
 
 REACH, LEVELS = np.array([1.0, 2.0]), np.array([0.5, 0.9])
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from calibrant._kernels import location_scale as kernel
-from calibrant._kernels.evidence_smoother import make_grid
+from calibrant._kernels.location_scale import make_grid
 
 E = np.array([-2.3, -0.4, 0.0, 0.7, 3.1])
 

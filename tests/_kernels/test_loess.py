@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._kernels import loess
-from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
+from calibrant._kernels import smoothing
+from calibrant._kernels.smoothing import loess_matrix, pooled_scores, score_grid, weighted_quantile
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.random(30))
@@ -48,7 +48,7 @@ def test_scores_are_pooled_only_when_they_are_many(monkeypatch):
     score, weight = np.array([0.3, 0.1, 0.3]), np.array([1.0, 2.0, 3.0])
     x, mass, index = pooled_scores(score, weight)
     assert (x.tolist(), mass.tolist(), index.tolist()) == ([0.1, 0.3], [2.0, 4.0], [1, 0, 1])
-    monkeypatch.setattr(loess, "MANY_SCORES", 4)
+    monkeypatch.setattr(smoothing, "MANY_SCORES", 4)
     score = np.array([0.0, 0.1, 0.2, 0.9, 1.0])
     # Two rows and three, the latter cut at the middle of the range.
     x, mass, index = pooled_scores(score, np.ones(5))

@@ -5,8 +5,15 @@ import pytest
 from scipy import special
 
 from calibrant._kernels.intervals import clopper_pearson, normal_interval
-from calibrant._kernels.logistic_limits import _ends, _restricted, plenty, profile_limits, shift_limits
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
+from calibrant._kernels.logistic import (
+    _ends,
+    _restricted,
+    intercept_at_unit_slope,
+    plenty,
+    profile_limits,
+    shift_limits,
+    slope_and_intercept,
+)
 
 
 def drawn(n, rng, shift=0.0, slope=1.0):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope, slope_and_intercept
+from calibrant._kernels.logistic import intercept_at_unit_slope, slope_and_intercept
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.uniform(0.05, 0.95, 40)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from calibrant._kernels.maximal_zone import distance_to_polyhedron, zone_radius
+from calibrant._kernels.separation import distance_to_polyhedron, zone_radius
 
 
 class Points:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, norm, pearson3, t
 
 from calibrant import metrics
-from calibrant._kernels.mean_interval import (
+from calibrant._kernels.intervals import (
     _quantile,
     limits_within,
     mean_limits,

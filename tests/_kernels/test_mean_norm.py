@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.mean_norm import mean_norm
+from calibrant._kernels.normal_scores import mean_norm
 
 
 @pytest.mark.parametrize("variance", [1e-20, 1.0, 1e8])

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.memberships import membership, row_sums, scaled_columns, scaled_rows
+from calibrant._kernels.groups import membership, row_sums, scaled_columns, scaled_rows
 
 
 def test_by_hand():

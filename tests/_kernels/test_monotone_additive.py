@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.monotone_additive import fit_monotone_additive
+from calibrant._kernels.stacking import fit_monotone_additive
 
 
 @pytest.fixture

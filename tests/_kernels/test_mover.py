@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.intervals import normal_interval, wilson
-from calibrant._kernels.mover import minus, multinomial_correlation, sum_limits
+from calibrant._kernels.intervals import minus, multinomial_correlation, normal_interval, sum_limits, wilson
 
 
 def test_of_two_normal_estimates_it_is_the_normal_interval():

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import integrate
 
-from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
+from calibrant._kernels.splines import cube_weights, curved_basis, penalty_root
 
 KNOTS = np.array([-1.0, 0.0, 0.7, 2.0, 3.5])
 

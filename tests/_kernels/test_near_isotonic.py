@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.near_isotonic import near_isotonic_path
+from calibrant._kernels.isotonic import near_isotonic_path
 
 
 def told(mean, mass):

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.bins import equal_width_index
-from calibrant._kernels.nested_cells import LOGIT_CELLS, REACH, cell_count, cell_index
+from calibrant._kernels.bins import LOGIT_CELLS, REACH, cell_count, cell_index, equal_width_index
 from calibrant._kernels.softmax import log_odds
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.nested_regions import grow_regions, region_paths
+from calibrant._kernels.groups import grow_regions, region_paths
 
 
 def test_the_widest_feature_is_halved_first():

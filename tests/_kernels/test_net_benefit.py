@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.net_benefit import net_benefit, net_benefit_interval
+from calibrant._kernels.thresholds import net_benefit, net_benefit_interval
 
 
 def test_by_hand():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.bootstrap import null_generator
 
 
 def test_a_seed_shares_nothing_with_a_user_s_generator_of_that_seed():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.one_of_each import one_of_each
+from calibrant._kernels.draws import one_of_each
 
 
 def test_one_row_of_each_cluster_whatever_their_order():

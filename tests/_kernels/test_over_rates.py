@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.over_rates import over_rates
+from calibrant._kernels.intervals import over_rates
 
 
 def test_a_peak_between_the_ends_is_found_and_the_least_is_at_an_end():

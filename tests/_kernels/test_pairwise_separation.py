@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels import pairwise_separation as kernel
-from calibrant._kernels.pairwise_separation import bisectors, largest_bisector, lower_maximum, max_min, min_max, nearest_of
+from calibrant._kernels import separation as kernel
+from calibrant._kernels.separation import bisectors, largest_bisector, lower_maximum, max_min, min_max, nearest_of
 
 
 class Points:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.pava import pool_ties, pooled_blocks, pooled_blocks_of, smooth_ends
+from calibrant._kernels.isotonic import pool_ties, pooled_blocks, pooled_blocks_of, smooth_ends
 
 
 def test_ties_are_pooled_whether_scores_come_sorted_or_not():

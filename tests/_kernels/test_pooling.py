@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.pooling import exponential_weights, stacking_weights
+from calibrant._kernels.stacking import exponential_weights, stacking_weights
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.probability_scale import probability_grid, probability_scale, probability_ticks, scale_ends
+from calibrant._kernels.thresholds import probability_grid, probability_scale, probability_ticks, scale_ends
 
 
 def drawn(a, b, n=4000):

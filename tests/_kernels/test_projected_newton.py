@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.projected_newton import _solve, projected_newton
+from calibrant._kernels.newton import _solve, projected_newton
 
 
 def quadratic(seed=0):

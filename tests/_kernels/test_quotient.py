@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient
 
 
 def test_nothing_to_divide_by_is_nan():

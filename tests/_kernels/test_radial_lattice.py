@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.radial_lattice import PERIOD, function_values, lattice_features, row_products
+from calibrant._kernels.gaussian_process import PERIOD, function_values, lattice_features, row_products
 
 
 def kernel(scores, length):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.random_effects import between_variance, pooled_mean, rubin
+from calibrant._kernels.clusters import between_variance, pooled_mean, rubin
 
 
 def test_the_restricted_likelihood_is_the_density_of_the_contrasts():

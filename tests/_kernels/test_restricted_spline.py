@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
+from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
 
 
 def knots_of(odds, mass, n_knots):

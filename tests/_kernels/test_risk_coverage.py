@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
+from calibrant._kernels.thresholds import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
 
 CONFIDENCE = np.array([0.9, 0.5, 0.9, 0.2, 0.7])
 CORRECT = np.array([1.0, 0.0, 0.0, 1.0, 1.0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from calibrant._kernels.risk_crossing import _rising_likelihoods, crossing_interval
+from calibrant._kernels.thresholds import _rising_likelihoods, crossing_interval
 
 
 def expit(z):
@@ -56,7 +56,7 @@ def test_where_rows_say_nothing_the_ends_are_infinite():
 
 
 def test_the_likelihoods_are_those_of_the_best_rising_rates():
-    from calibrant._kernels.risk_crossing import _rising_likelihoods
+    from calibrant._kernels.thresholds import _rising_likelihoods
 
     rng = np.random.default_rng(4)
     mass, most = rng.integers(2, 9, 5).astype(float), 0.6

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.roots import increasing_root
+from calibrant._kernels.temperature import increasing_root
 
 
 @pytest.mark.parametrize("root", [2e-3, 0.5, 1.0, 7.0, 900.0])

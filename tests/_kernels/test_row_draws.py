@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import stats
 
-from calibrant._kernels.row_draws import placed_codes, row_codes, uniform_of_rows
+from calibrant._kernels.draws import placed_codes, row_codes, uniform_of_rows
 
 
 def test_draws_are_uniform_and_each_seed_has_its_own():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.score_cells import in_cells
+from calibrant._kernels.bins import in_cells
 
 
 def scores(n=20_000, seed=0):

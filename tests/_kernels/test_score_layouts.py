@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
+from calibrant._kernels.gaussian_process import Direct, Grid, Interpolated
 
 RNG = np.random.default_rng(0)
 SCORES, PRIOR, LABELS = RNG.normal(size=(6, 4)), RNG.dirichlet(np.ones(4), 6), RNG.integers(0, 4, 6)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize
 
-from calibrant._kernels import score_shape as ss
+from calibrant._kernels import normal_scores as ss
 
 
 def test_slopes_are_those_of_the_features():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.shared_draws import draw_shared_hits, hit_drawer, score_drawer, shared_share
+from calibrant._kernels.bootstrap import draw_shared_hits, hit_drawer, score_drawer, shared_share
 
 
 def clusters(n_clusters=2000, size=4, seed=0):

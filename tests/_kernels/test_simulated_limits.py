@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.simulated_limits import STRETCH, _crossing, draw_hits, simulated_limits
+from calibrant._kernels.bootstrap import STRETCH, _crossing, draw_hits, simulated_limits
 
 
 def test_crossings_are_straight_between_the_grid():

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from calibrant._kernels.simultaneous_band import clustered_band, interpolated_loess_errors, largest_t
+from calibrant._kernels.splines import clustered_band, interpolated_loess_errors, largest_t
 
 MATRIX = np.array([[0.5, 0.5, 0.0], [0.0, 0.3, 0.7]])
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from calibrant._kernels.certificates import simultaneous_limits
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.thresholds import risk_coverage
 
 
 def error_above(t):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.spread_bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
+from calibrant._kernels.bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
 
 
 def test_bins_by_hand():

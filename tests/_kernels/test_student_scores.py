@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.student_scores import DEGREES, TABLE, from_student, student_values
+from calibrant._kernels.normal_scores import DEGREES, TABLE, from_student, student_values
 
 
 def test_the_table_is_of_quantiles():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.threshold_counts import threshold_counts
+from calibrant._kernels.thresholds import threshold_counts
 
 SCORE, HIT = np.array([0.1, 0.7, 0.7, 0.3]), np.array([0.0, 1.0, 0.0, 1.0])
 

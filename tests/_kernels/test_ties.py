@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.ties import distinct_scores, flat_knots, just_above, just_below, near_ties, settled
+from calibrant._kernels.bins import distinct_scores, flat_knots, just_above, just_below, near_ties, settled
 
 EPS = np.finfo(np.float64).eps
 

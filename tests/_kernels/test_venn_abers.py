@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels.venn_abers import added_ones, added_zeros
+from calibrant._kernels.isotonic import added_ones, added_zeros
 
 
 def place_by_place(mass, mean, label):

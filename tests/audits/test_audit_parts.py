@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import calibrant as cb
-from calibrant._kernels.memberships import membership
+from calibrant._kernels.groups import membership
 from calibrant.audits import nulls as kernel
 from calibrant.audits.evidence import shrunk_gaps
 from calibrant.audits.found import _rules, found_groups, number_features

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.memberships import membership
+from calibrant._kernels.groups import membership
 from calibrant.audits import nulls
 from calibrant.audits.families import _critical, _multicalibration, audited
 from calibrant.audits.levels import Column, Family

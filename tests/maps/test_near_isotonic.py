@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import isotonic_regression, minimize
 
 from calibrant import NearIsotonic
-from calibrant._kernels.near_isotonic import near_isotonic_path
+from calibrant._kernels.isotonic import near_isotonic_path
 
 
 def objective(p, z, w, penalty):

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import calibrant as cb
-from calibrant._kernels import distance_bounds as bounds
+from calibrant._kernels import separation as bounds
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
 from calibrant.neighbors.stored_points import distances

@@ -6,14 +6,98 @@ Equal-mass bins never split ties, so there may be fewer of them than asked for.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import lcm
+from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.ties import distinct_scores
+from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 
 __all__ = [
-    "equal_mass_groups", "equal_mass_parts", "equal_width_edges", "equal_width_index", "equal_width_starts", "group_ends", "grouped_sums",
-]  # fmt: skip
+    "LOGIT_CELLS",
+    "REACH",
+    "ROUNDING",
+    "Cut",
+    "Distinct",
+    "cell_count",
+    "cell_index",
+    "chi_square_draws",
+    "distinct_scores",
+    "enough_bins",
+    "equal_mass_groups",
+    "equal_mass_parts",
+    "equal_width_edges",
+    "equal_width_index",
+    "equal_width_starts",
+    "flat_knots",
+    "group_ends",
+    "grouped_sums",
+    "in_cells",
+    "just_above",
+    "just_below",
+    "lattice",
+    "level_counts",
+    "level_gaps",
+    "near_ties",
+    "normalised_gap",
+    "redrawn_counts",
+    "settled",
+    "spread_bins",
+    "upper_edges",
+]
+
+#: Computed in another order or by another exponential, scores differ by some units of their last place: half of this, at most.
+ROUNDING = 2.0**-48
+#: Small probabilities keep their digits; only relatively this near are they one.
+NEAREST = 2.0**-26
+
+
+def _width(score: Any) -> Any:
+    """The distance up to which a computed score may be off, (n,) -> (n,)."""
+    size = np.abs(score)
+    return np.minimum(ROUNDING * np.maximum(size, 1.0), NEAREST * size)
+
+
+def just_below(knots: np.ndarray) -> np.ndarray:
+    """Edges so far below the knots, (m,) -> (m,), that a score which differs from a knot by rounding is not below its edge."""
+    return knots - _width(knots)
+
+
+def just_above(knots: np.ndarray) -> np.ndarray:
+    """Edges so far above the knots, (m,) -> (m,), that a score which differs from a knot by rounding is not above its edge."""
+    return knots + _width(knots)
+
+
+def flat_knots(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The ends of flat blocks, (2 m,), from the first and the last score of each, (m,): a score off by rounding stays on its block."""
+    return np.column_stack([just_below(first), just_above(last)]).ravel()
+
+
+def near_ties(unique: np.ndarray) -> np.ndarray:
+    """Positions of the first of each run of ascending scores (m,) that differ by rounding.
+
+    Runs are twice as far apart as edges are from their knots, so that no edge comes near a score of another run.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero(np.append(True, np.diff(unique) > 2.0 * _width(unique[1:])))
+
+
+def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distinct scores ascending (m,), place of each score among them (n,)); the middle of a run stands for it."""
+    unique, inverse = np.unique(score, return_inverse=True)
+    first = near_ties(unique)
+    if len(first) == len(unique):
+        return unique, inverse
+    last = np.append(first[1:], len(unique)) - 1
+    run = np.repeat(np.arange(len(first)), last - first + 1)
+    return unique[first] + 0.5 * (unique[last] - unique[first]), run[inverse]
+
+
+def settled(score: np.ndarray) -> np.ndarray:
+    """The scores (n,), and 0 where rounding alone keeps a difference from 0."""
+    return np.where(score * score >= ROUNDING**2, score, 0.0)
 
 
 def equal_width_edges(n_bins: int) -> np.ndarray:
@@ -74,3 +158,184 @@ def grouped_sums(index: np.ndarray, n_groups: int, columns: Sequence[np.ndarray]
         values = column if weight is None else column * weight
         out[:, j] = np.bincount(index, weights=values, minlength=n_groups)
     return out
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Bins of equal weight, which keep equal values together: the bin of each distinct value, (m,), and the ends of the bins."""
+
+    values: np.ndarray
+    part: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def index(self, values: np.ndarray) -> np.ndarray:
+        """The bin of each row, (n,)."""
+        return self.part[np.searchsorted(self.values, values)]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c columns."""
+
+    values: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, columns: Sequence[np.ndarray] = (), weight: np.ndarray | None = None) -> "Distinct":
+        """Of rows, (n,) each."""
+        unique, inverse = np.unique(values, return_inverse=True)
+        return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
+
+    def __add__(self, other: "Distinct") -> "Distinct":
+        unique, inverse = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        sums = np.zeros((len(unique), self.sums.shape[1]))
+        np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
+        return Distinct(unique, sums)
+
+    def cut(self, n_bins: int) -> Cut:
+        """At most ``n_bins`` bins of equal weight, that part no values which differ by rounding."""
+        run = distinct_scores(self.values)[1]
+        part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        return Cut(self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1])
+
+
+def spread_bins(std, squared_error, weight, n_bins):
+    """(group (n,), mass (G,), mean variance (G,), mean squared error (G,)); tied std are never split, so G <= n_bins."""
+    group = equal_mass_groups(std, n_bins, weight)
+    mass, variance, error = grouped_sums(group, group.max() + 1, [std * std, squared_error], weight).T
+    return group, mass, variance / mass, error / mass
+
+
+def normalised_gap(variance, error):
+    """ENCE: the mean over the last axis of |root variance - root error| / root variance."""
+    return np.mean(np.abs(1.0 - np.sqrt(error / variance)), axis=-1)
+
+
+def enough_bins(n_bins: int, total: float) -> int:
+    """As many bins as asked for, with at least thirty rows each on average, and at least one."""
+    return max(1, min(n_bins, int(total // 30)))
+
+
+def chi_square_draws(group, part, weight, n_groups, n_draws, rng):
+    """Draws (n_draws, G) of sum(part * chi2) by group, where a row of weight w has a chi-square of w degrees of freedom.
+
+    ``part`` is the row's share of its group. Groups of more than 2,000 rows use the gamma distribution of the same mean and variance.
+    """
+    mean = np.bincount(group, weights=part * weight, minlength=n_groups)
+    variance = np.bincount(group, weights=2.0 * part * part * weight, minlength=n_groups)
+    count = np.bincount(group, minlength=n_groups)
+    scale = variance / mean
+    out = rng.gamma(mean / scale, scale, (n_draws, n_groups))
+    for g in np.flatnonzero(count <= 2_000):
+        rows = group == g
+        draws = rng.chisquare(weight[rows], (n_draws, int(count[g]))) if (weight[rows] != 1.0).any() else None
+        draws = np.square(rng.standard_normal((n_draws, int(count[g])))) if draws is None else draws
+        out[:, g] = draws @ part[rows]
+    return out
+
+
+#: Log-odds beyond which all scores are in one bin.
+FARTHEST = 30.0
+STEPS = 60
+
+
+@cache
+def upper_edges(n_bins: int) -> np.ndarray:
+    """Ascending upper edges of at most ``n_bins`` bins, the first 0 (for exact zeros), the last 1.
+
+    The bins are of equal width in the mean of s and of its log-odds: no wider than 2 / n_bins anywhere, and no wider than 120 / n_bins in
+    log-odds.
+    """
+    target = np.arange(1, n_bins - 1) / (n_bins - 1)
+    # Their log-odds, by halving.
+    low, high = np.full(len(target), -FARTHEST), np.full(len(target), FARTHEST)
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        short = 0.5 / (1.0 + np.exp(-middle)) + 0.25 * (middle / FARTHEST + 1.0) < target
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    # Near 1 some are one number.
+    edges = np.unique(np.concatenate([[0.0], 1.0 / (1.0 + np.exp(-high)), [1.0]]))
+    edges.setflags(write=False)
+    return edges
+
+
+def level_counts(score, reach, index, n_groups, weight=None):
+    """Weight of the rows of each group in (reach[l - 1], reach[l]], (n_groups, L + 1): below the first of L reaches to above the last."""
+    first = np.searchsorted(reach, score, side="left") + index * (len(reach) + 1)
+    counts = np.bincount(first, weights=weight, minlength=n_groups * (len(reach) + 1))
+    return counts.reshape(n_groups, len(reach) + 1).astype(np.float64)
+
+
+def level_gaps(counts, levels):
+    """(weight (..., G), summed gap between rows at most at each level and rows claimed (..., L, G))."""
+    weight = counts.sum(axis=-1)
+    below = np.cumsum(counts, axis=-1)[..., :-1]
+    return weight, np.swapaxes(below - weight[..., None] * levels, -1, -2)
+
+
+def redrawn_counts(counts, levels, n_resamples, random_state):
+    """Bootstrap resamples of the rows, seen through their counts: (n_resamples, G, L + 1).
+
+    As if each group held two rows more, spread as is claimed: a share of exactly 0 or 1 would hide its noise.
+    """
+    weight = counts.sum(axis=-1, keepdims=True)
+    claimed = np.diff(levels, prepend=0.0, append=1.0)
+    share = (counts + 2.0 * claimed) / (weight + 2.0) * weight / weight.sum()
+    drawn = np.random.default_rng(random_state).multinomial(max(round(float(weight.sum())), 1), share.ravel(), n_resamples)
+    return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
+
+
+#: Cells in log-odds from -REACH to REACH, and one each for exact 0 and 1; what is beyond is in the outermost.
+LOGIT_CELLS, REACH = 4096, 18.0
+#: Each of 5, 8, 10, 15, 20, 30 and 50 bins of equal width is made of whole parts of it.
+LATTICE = 600
+
+
+def lattice(n_bins: int) -> int:
+    """Bins of equal width of which ``n_bins``, too, are made."""
+    return lcm(LATTICE, n_bins)
+
+
+def cell_count(n_bins: int) -> int:
+    """How many cells there are."""
+    return LOGIT_CELLS + 2 + lattice(n_bins)
+
+
+def cell_index(score: np.ndarray, n_bins: int, resolution: float) -> np.ndarray:
+    """The cell of each score in [0, 1], (n,) intp, ascending with the score."""
+    place = ((log_odds(score) + REACH) * (LOGIT_CELLS / (2.0 * REACH))).astype(np.intp)
+    np.clip(place, 0, LOGIT_CELLS - 1, out=place)
+    place += 1
+    place[score <= 0.0], place[score >= 1.0] = 0, LOGIT_CELLS + 1
+    place += equal_width_index(score, lattice(n_bins), resolution)
+    return place
+
+
+#: Width of a cell: this times 2 in log-odds at a score of 1/2, and up to ten times wider far out.
+WIDTH = 0.01
+#: Fewer rows than this stay as they are.
+FEWEST_ROWS = 1_000
+
+
+def in_cells(score, correct, weight):
+    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and what is nearest to them, stay apart.
+
+    A fit to the cells misses that to the rows by the square of the width: its log loss is off by about 1e-9.
+    """
+    if len(score) < FEWEST_ROWS:
+        return score, correct.astype(np.float64), weight
+    place = np.floor(np.arcsinh(0.5 * log_odds(score)) / WIDTH).astype(np.intp)
+    place += 4 - place.min()
+    inner = (score > 1.5 * ZERO_FLOOR) & (score < 1.0 - 1.5 * ZERO_FLOOR)
+    least, most = score.min(where=inner, initial=1.0), score.max(where=inner, initial=0.0)
+    for k, own in enumerate((score < least, score == least, score == most, score > most)):
+        place[own] = k
+    place = 2 * place + correct.astype(np.intp)
+    mass = np.bincount(place, weight)
+    cell = np.flatnonzero(mass)
+    return np.bincount(place, weight * score)[cell] / mass[cell], (cell % 2).astype(np.float64), mass[cell]

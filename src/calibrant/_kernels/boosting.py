@@ -1,13 +1,311 @@
-"""Boosting from a start, a member for each fold, as many rounds as the rows that each member left out say."""
+"""Boosting from a start by symmetric trees and by offsets of cells, as many rounds as held-out rows allow."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
-from calibrant._kernels.boosted_tables import Growth, Trees, grow_tree, leaves
-from calibrant._kernels.cell_offsets import shares_of
+from calibrant._kernels.softmax import softmax
 
-__all__ = ["Boosted", "NormalScores", "Shares", "boost"]
+__all__ = [
+    "Boosted",
+    "Family",
+    "FittedFamily",
+    "Growth",
+    "NormalScores",
+    "Shares",
+    "Trees",
+    "boost",
+    "fit_families",
+    "grow_tree",
+    "held_out_scores",
+    "leaves",
+    "outcome_slopes",
+    "prior_variance",
+    "shares_of",
+    "shift_slopes",
+    "spread_slopes",
+]
+
+#: A split is worth its place where it gains this much of the log likelihood, in nats, summed over the rows.
+LEAST_GAIN = 5e-4
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown.
+
+    Attributes
+    ----------
+    depth : int, questions of a tree.
+    penalty : float, the information that a leaf's value is shrunk by.
+    ordered : (d,) bool, columns whose codes are in order; the codes of the others are put in the order of their rows' errors.
+    width : int, codes are below it.
+    """
+
+    depth: int
+    penalty: float
+    ordered: np.ndarray
+    width: int
+
+
+@dataclass(frozen=True)
+class Trees:
+    """T trees of depth D over d columns.
+
+    Attributes
+    ----------
+    column : (T, D) the column that each level asks of.
+    right : (T, D, width) bool, by code, whether a row goes right.
+    value : (T, 2^D) of the leaves; the first level's answer is the highest bit of a leaf's number.
+    gain : (T, D) what each level's answers saved of the loss, in nats, where the tree grew.
+    output : (T,) the column of logits that a tree adds to.
+    """
+
+    column: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+    gain: np.ndarray
+    output: np.ndarray
+
+    def added(self, codes: np.ndarray, n_outputs: int) -> np.ndarray:
+        """(n, C) sum of the trees' values, for (d, n) codes."""
+        out = np.zeros((codes.shape[1], n_outputs))
+        for column, right, value, output in zip(self.column, self.right, self.value, self.output, strict=True):
+            out[:, output] += value[leaves(codes, column, right)]
+        return out
+
+
+def leaves(codes, column, right):
+    """(n,) number of the leaf of each row."""
+    leaf = np.zeros(codes.shape[1], dtype=np.intp)
+    for j, table in zip(column, right, strict=True):
+        leaf += leaf
+        leaf += table[codes[j]]
+    return leaf
+
+
+def grow_tree(codes, score, information, rows, growth):
+    """(column (D,), right (D, width), value (2^D,), gain (D,)) of one tree.
+
+    Each level takes the split of most gain in U^2 / (2 (I + penalty)), the log likelihood by its quadratic, summed over all nodes.
+
+    Parameters
+    ----------
+    codes : (d, n) uint8
+    score, information : (n,) first derivative of the log likelihood of each row and minus the second, with the weights
+    rows : (m,) indices of the rows to learn from
+    """
+    n_columns, width = len(codes), growth.width
+    node, score, information = np.zeros(len(rows), dtype=np.intp), score[rows], information[rows]
+    codes = codes[:, rows]
+    column, right = np.zeros(growth.depth, dtype=np.intp), np.zeros((growth.depth, width), dtype=bool)
+    gain = np.zeros(growth.depth)
+    sums = np.empty((2, n_columns, 1, width))
+    _add(sums, codes, node, score, information)
+    for level in range(growth.depth):
+        gained, j, table = _best(sums, growth)
+        if not gained > LEAST_GAIN:
+            break
+        column[level], right[level], gain[level] = j, table, gained
+        node |= table[codes[j]].astype(np.intp) << (growth.depth - 1 - level)
+        if level < growth.depth - 1:
+            sums = _halves(sums, codes, node >> (growth.depth - 1 - level), score, information)
+    n_leaves = 2**growth.depth
+    U, info = np.bincount(node, score, n_leaves), np.bincount(node, information, n_leaves)
+    return column, right, U / (info + growth.penalty), gain
+
+
+def _add(sums, codes, node, score, information):
+    """Fill (2, d, nodes, width) sums of scores and information by column, node and code."""
+    nodes, width = sums.shape[2:]
+    base = node * width
+    for j, code in enumerate(codes):
+        at = base + code
+        sums[0, j] = np.bincount(at, score, nodes * width).reshape(nodes, width)
+        sums[1, j] = np.bincount(at, information, nodes * width).reshape(nodes, width)
+
+
+def _halves(sums, codes, node, score, information):
+    """The sums of both halves of every node: those of fewer rows are counted, the others are what is left."""
+    right = node & 1 == 1
+    few = right if 2 * np.count_nonzero(right) <= len(right) else ~right
+    rows = np.flatnonzero(few)
+    counted = np.empty_like(sums)
+    _add(counted, codes[:, rows], node[rows] >> 1, score[rows], information[rows])
+    both = (sums - counted, counted) if few is right else (counted, sums - counted)
+    nodes, width = sums.shape[2:]
+    return np.stack(both, axis=3).reshape(2, len(codes), 2 * nodes, width)
+
+
+def _best(sums, growth):
+    """(gain, column, table of codes that go right) of the best split of a level."""
+    penalty = growth.penalty
+    effect = sums[0].sum(axis=1) / (sums[1].sum(axis=1) + penalty)
+    order = np.where(growth.ordered[:, None], np.arange(growth.width), np.argsort(effect, axis=1, kind="stable"))
+    left = np.cumsum(np.take_along_axis(sums, order[None, :, None, :], axis=3), axis=3)
+    total = left[..., -1:]
+    rest = total - left
+    worth = (left[0] ** 2 / (left[1] + penalty) + rest[0] ** 2 / (np.maximum(rest[1], 0.0) + penalty)).sum(axis=1)
+    worth -= (total[0] ** 2 / (total[1] + penalty)).sum(axis=1)
+    # Splits that differ by rounding alone are one, the first.
+    worth = np.round(worth, 9)
+    j, at = divmod(int(np.argmax(worth)), growth.width)
+    table = np.zeros(growth.width, dtype=bool)
+    table[order[j, at + 1 :]] = True
+    return 0.5 * float(worth[j, at]), j, table
+
+
+#: Sweeps over the families, and the root mean square change of log-odds (weighed by information) at which they end.
+SWEEPS, TOLERANCE = 100, 5e-4
+#: Widest step of one offset: Newton's method overshoots where probabilities are near 0 and 1.
+WIDEST = 1.0
+#: Log standard deviations on the way.
+FARTHEST = 30.0
+#: Variances of the prior that are tried before the best is refined.
+VARIANCES = np.geomspace(1e-5, 1e2, 57)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Disjoint cells of rows.
+
+    Attributes
+    ----------
+    index : (n,) the cell of each row, ``n_cells`` for none.
+    n_cells : int
+    x : (n,) what the cell's coefficient is multiplied by; None for 1.
+    """
+
+    index: np.ndarray
+    n_cells: int
+    x: np.ndarray | None = None
+
+    def sums(self, values):
+        """(n_cells, C) sums of (n, C) values."""
+        return np.column_stack([np.bincount(self.index, column, self.n_cells + 1)[:-1] for column in values.T])
+
+    def of_rows(self, values):
+        """(n, C) each row's entry of (n_cells, C) values, 0 for rows of none."""
+        out = np.vstack([values, np.zeros(values.shape[1])])[self.index]
+        return out if self.x is None else out * self.x[:, None]
+
+
+@dataclass(frozen=True)
+class FittedFamily:
+    """What is learned of a family: coefficients and their posterior variances, (n_cells, C) each, and the prior's variance."""
+
+    effect: np.ndarray
+    spread: np.ndarray
+    variance: float
+
+
+def shares_of(eta):
+    """(n, C) probabilities: of the event from its log-odds, (n, 1), or of the classes from their logits."""
+    if eta.shape[1] > 1:
+        return softmax(eta)
+    return 1.0 / (1.0 + np.exp(-np.clip(eta, -700.0, 700.0)))
+
+
+Slopes = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def outcome_slopes(hit: np.ndarray) -> Slopes:
+    """Of outcomes of 0 and 1, (n, C), at logits."""
+
+    def slopes(eta):
+        p = shares_of(eta)
+        return hit - p, p * (1.0 - p), p * (1.0 - p) if p.shape[1] == 1 else p
+
+    return slopes
+
+
+def shift_slopes(score: np.ndarray, log_spread: np.ndarray) -> Slopes:
+    """Of normal scores (n, 1) whose log standard deviations are known, at their means."""
+    worth = np.exp(-2.0 * np.clip(log_spread, -FARTHEST, FARTHEST))
+    return lambda eta: ((score - eta) * worth, worth, worth)
+
+
+def spread_slopes(score: np.ndarray, shift: np.ndarray) -> Slopes:
+    """Of normal scores (n, 1) whose means are known, at their log standard deviations."""
+    square = np.square(score - shift)
+    two = np.full(square.shape, 2.0)
+    return lambda eta: (square * np.exp(-2.0 * np.clip(eta, -FARTHEST, FARTHEST)) - 1.0, two, two)
+
+
+def prior_variance(score, information):
+    r"""The variance :math:`\tau^2 \ge 0` of most likelihood where effects are N(0, tau^2) and their scores N(I b, I) given them.
+
+    .. math:: \sum_g -\tfrac12 \ln(1 + \tau^2 I_g) + \tfrac12 \frac{U_g^2 \tau^2}{1 + \tau^2 I_g}
+    """
+    score, information = score.ravel(), information.ravel()
+
+    def loss(variance):
+        ratio = 1.0 + variance * information
+        return 0.5 * float((np.log(ratio) - score**2 * variance / ratio).sum())
+
+    losses = [loss(v) for v in VARIANCES]
+    best = int(np.argmin(losses))
+    if not losses[best] < 0.0:
+        return 0.0
+    low, high = np.log(VARIANCES[max(best - 1, 0)]), np.log(VARIANCES[min(best + 1, len(VARIANCES) - 1)])
+    found = minimize_scalar(lambda v: loss(np.exp(v)), bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(found.x))
+
+
+def fit_families(eta, slopes, weight, families):
+    """(fitted families, status, eta with the effects of all), for eta (n, C) before them.
+
+    Families take turns: given the others, a family's score and information at no effect give its prior's variance and one shrunken Newton
+    step. Of several classes, which share a family's variance, the step is that of the bound diag(p) of the curvature, so that all may move
+    at once.
+    """
+    eta, weight = eta.copy(), weight[:, None]
+    n_columns = eta.shape[1]
+    effects = [np.zeros((family.n_cells, n_columns)) for family in families]
+    spreads, variances = [np.zeros_like(e) for e in effects], [0.0] * len(families)
+    total, status, every = float(weight.sum()), "max steps", True
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for j, family in enumerate(families):
+            if not (every or variances[j] > 0.0):
+                continue
+            slope, curvature, most = slopes(eta)
+            x = 1.0 if family.x is None else family.x[:, None]
+            score, information = family.sums(weight * x * slope), family.sums(weight * x**2 * curvature)
+            variances[j] = prior_variance(score + information * effects[j], information)
+            bound = information if n_columns == 1 else family.sums(weight * x**2 * most)
+            step = _step(score, bound, effects[j], variances[j])
+            spreads[j] = np.zeros_like(information) if variances[j] == 0.0 else 1.0 / (information + 1.0 / variances[j])
+            effects[j] = effects[j] + step
+            eta += family.of_rows(step)
+            moved = max(moved, float((information * step**2).sum()) / total)
+        near = moved <= TOLERANCE**2
+        if near and every:
+            status = "converged"
+            break
+        # Families at rest are asked again once the others have settled.
+        every = near
+    return [FittedFamily(*each) for each in zip(effects, spreads, variances, strict=True)], status, eta
+
+
+def _step(score, bound, effect, variance):
+    """The step of a family's coefficients towards their mode, at most 1 each."""
+    if variance == 0.0:
+        return -effect
+    return np.clip((score - effect / variance) / (bound + 1.0 / variance), -WIDEST, WIDEST)
+
+
+def held_out_scores(eta, slopes, families, fitted):
+    """(n, C) what is fitted at each row as if it had been left out: its own pull on its cells is taken out, to first order."""
+    pull = np.zeros_like(eta)
+    for family, found in zip(families, fitted, strict=True):
+        own = family.of_rows(found.spread)
+        pull += own if family.x is None else own * family.x[:, None]
+    slope, curvature, _ = slopes(eta)
+    return eta - pull * slope / np.maximum(1.0 - pull * curvature, 0.05)
+
 
 #: Rounds without a new best before the search ends.
 PATIENCE = 20

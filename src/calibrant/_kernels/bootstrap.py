@@ -1,4 +1,4 @@
-"""Bootstrap weights: how often each row is drawn, so that weight 2 stands for the row twice."""
+"""Draws of weights and of outcomes: bootstrap weights, nulls, and limits by simulation."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
-__all__ = ["bca_limits", "bootstrap_totals", "leave_out_values", "percentile_limits", "resample_weights", "resampled_sums"]
+__all__ = [
+    "bca_limits",
+    "bootstrap_totals",
+    "draw_hits",
+    "draw_shared_hits",
+    "hit_drawer",
+    "leave_out_values",
+    "null_generator",
+    "percentile_limits",
+    "resample_weights",
+    "resampled_sums",
+    "score_drawer",
+    "shared_share",
+    "simulated_limits",
+]
 
 #: Rows beyond which a resample draws whole random parts of the rows instead of single rows.
 MANY_ROWS = 50_000
@@ -105,3 +119,132 @@ def _each_row(sets, n_groups):
     n, count = columns.shape
     places = np.stack([group for group, columns in sets for _ in columns], axis=1) + n_groups * np.arange(count)
     return sparse.csc_array((columns.ravel(), places.ravel(), count * np.arange(n + 1)), shape=(count * n_groups, n))
+
+
+#: Mixed into every seed: data simulated with ``default_rng(0)`` must not share its numbers with a null drawn from seed 0.
+OWN = 0xCA11B8A7
+
+
+def null_generator(random_state: int) -> np.random.Generator:
+    """Generator for draws under a null hypothesis; a seed gives a stream of its own, a Generator or None goes through."""
+    return np.random.default_rng([OWN, random_state] if isinstance(random_state, int | np.integer) else random_state)
+
+
+#: How far the recalibrated probabilities are drawn from the scores: 0 is calibrated, 1 is the recalibration.
+STRETCH = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
+
+
+def draw_hits(probability, weight, rng):
+    """Outcomes drawn from their probabilities, (n,); a row of weight w stands for w draws (rounded) and gets their share of hits."""
+    if (weight == 1.0).all():
+        return (rng.random(len(probability)) < probability).astype(np.float64)
+    times = np.maximum(np.rint(weight), 1.0).astype(np.int64)
+    return rng.binomial(times, probability) / times
+
+
+def simulated_limits(error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False):
+    """(estimate, low, high) of the error, ``error(hits)``, of which ``observed`` is the value on the data.
+
+    For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over outcomes drawn from it are
+    compared with the value observed. The limits are those at which it sits at either tail, and the estimate where it is the median.
+    ``tilted``: where calibrated scores may show as much, the scores may be too bold or too timid besides, which groups of few rows hide.
+    """
+    tail = 0.5 - 0.5 * level
+    direction = recalibrated - score
+    truths, quantiles = _grid(error, score, direction, weight, tail, n_draws, rng, STRETCH)
+    low, estimate = _crossing(truths, quantiles[:, 2], observed), _crossing(truths, quantiles[:, 1], observed)
+    null_median, null_end = quantiles[0, 1:]
+    if observed < null_median:
+        # Less error than a calibrated model is expected to show, so the data say nothing of its shape: all scores off one way,
+        # by steps of a standard error, and no tighter a limit than that of a typical calibrated sample.
+        sign = 1.0 if weight @ direction >= 0.0 else -1.0
+        step = sign * np.sqrt(np.maximum(weight @ (score * (1.0 - score)), 1.0)) / weight.sum()
+        # Shrunk where the score is near the end it is moved to, so that the truth stays inside [0, 1].
+        room = np.where(sign > 0.0, 1.0 - score, score)
+        truths, quantiles = _grid(error, score, step * np.minimum(1.0, 2.0 * room), weight, tail, n_draws, rng, 3.0 * STRETCH)
+    high = _crossing(truths, quantiles[:, 0], max(observed, null_median))
+    if tilted and observed < null_end:
+        tilt = weight @ score / weight.sum() - score
+        tilt = 0.5 * tilt if weight @ (direction * tilt) >= 0.0 else -0.5 * tilt
+        truths, quantiles = _grid(error, score, tilt, weight, tail, n_draws, rng, STRETCH)
+        high = max(high, _crossing(truths, quantiles[:, 0], max(observed, null_median)))
+    return min(estimate, observed), min(low, estimate, observed), max(high, estimate)
+
+
+def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
+    """The true error at each stretch, ascending, and its (tail, 1/2, 1 - tail) quantiles over draws of the outcomes."""
+    seed = rng.integers(2**63)
+    truths, quantiles = [], []
+    for t in stretch:
+        truth = np.clip(score + t * direction, 0.0, 1.0)
+        truths.append(error(truth))
+        again = np.random.default_rng(seed)
+        values = [error(draw_hits(truth, weight, again)) for _ in range(n_draws)]
+        quantiles.append(np.quantile(values, [tail, 0.5, 1.0 - tail], method="weibull"))
+    return np.maximum.accumulate(truths), np.maximum.accumulate(quantiles, axis=0)
+
+
+def _crossing(truths, quantile, observed):
+    """The true error at which the quantile reaches the value observed: 0 below the first, extended in a line above the last."""
+    if observed <= quantile[0]:
+        return 0.0
+    if observed >= quantile[-1]:
+        return float(truths[-1] + observed - quantile[-1])
+    j = int(np.searchsorted(quantile, observed, side="left"))
+    share = (observed - quantile[j - 1]) / (quantile[j] - quantile[j - 1])
+    return float(truths[j - 1] + share * (truths[j] - truths[j - 1]))
+
+
+def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> float:
+    r"""The share, 0 to 1, of pairs of rows of a cluster that one uniform number decides, by the products of their residuals.
+
+    .. math:: \lambda = \frac{\sum_{i \ne j} (h_i - s_i)(h_j - s_j)}{\sum_{i \ne j} (\min(s_i, s_j) - s_i s_j)}
+
+    over the pairs (n,) of one cluster: what they covary by, over what they would if one number decided them all.
+    """
+    order = np.lexsort((score, cluster))
+    score, residual, cluster = score[order], (hit - score)[order], cluster[order]
+    start = np.flatnonzero(np.append(True, np.diff(cluster) > 0))
+    size = np.diff(np.append(start, len(score)))
+    later = np.repeat(start + size, size) - 1 - np.arange(len(score))
+    seen = (np.add.reduceat(residual, start) ** 2).sum() - (residual**2).sum()
+    # In ascending order each score is the smaller one with all that come later.
+    most = 2.0 * (score * later).sum() - (np.add.reduceat(score, start) ** 2).sum() + (score**2).sum()
+    return float(np.clip(seen / most, 0.0, 1.0)) if most > 0.0 else 0.0
+
+
+def draw_shared_hits(score: np.ndarray, cluster: np.ndarray, share: float, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Outcomes (n_draws, n) of rows in clusters 0..G-1; of each pair of a cluster the ``share`` is decided by one uniform number."""
+    of_cluster = rng.random((n_draws, int(cluster.max()) + 1))[:, cluster]
+    own, together = rng.random((2, n_draws, len(score)))
+    return (np.where(together < np.sqrt(share), of_cluster, own) < score).astype(np.float64)
+
+
+def hit_drawer(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function that draws the outcomes (n,) of calibrated scores; of rows in clusters they fall together as often as ``hit`` does.
+
+    A row of weight w stands for w rows (rounded) and gets their share of hits.
+    """
+    if cluster is None:
+        return lambda rng: draw_hits(score, weight, rng)
+    times = np.maximum(np.rint(weight), 1.0)
+    row = np.repeat(np.arange(len(score)), times.astype(np.intp))
+    score, cluster = score[row], cluster[row]
+    share = shared_share(score, hit[row], cluster)
+    return lambda rng: np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times
+
+
+def score_drawer(score: np.ndarray, cluster: np.ndarray | None) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function that draws standard normal scores (n,); those of a cluster are correlated as the given ones are about their mean."""
+    n = len(score)
+    if cluster is None:
+        return lambda rng: rng.standard_normal(n)
+    centred = np.clip(score, -40.0, 40.0)
+    centred = centred - centred.mean()
+    sums, size = np.bincount(cluster, weights=centred), np.bincount(cluster)
+    squares, pairs = centred @ centred, float(size @ size) - n
+    alike = np.clip((sums @ sums - squares) / pairs * n / squares, 0.0, 1.0) if pairs > 0.0 and squares > 0.0 else 0.0
+    own, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
+    return lambda rng: own * rng.standard_normal(n) + shared * rng.standard_normal(len(size))[cluster]

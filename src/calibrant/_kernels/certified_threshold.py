@@ -14,7 +14,7 @@ from scipy import special
 
 from calibrant._kernels.certificates import betting_p_values, binomial_p_value, fewest_rows, hoeffding_bentkus
 from calibrant._kernels.intervals import clopper_pearson
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.thresholds import risk_coverage
 
 __all__ = ["Blocks", "Method", "Test", "certified_place", "first_count", "upper_bound"]
 

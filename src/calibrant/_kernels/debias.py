@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.intervals import normal_quantile, unseen_share
-from calibrant._kernels.null_draws import null_generator
 
 __all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
 

@@ -9,11 +9,184 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
+from scipy.sparse import csr_array
 
-from calibrant._kernels.radial_lattice import lattice_features
-from calibrant._kernels.score_layouts import Grid
+__all__ = [
+    "PERIOD",
+    "WIDTH",
+    "Direct",
+    "Grid",
+    "Hyper",
+    "Interpolated",
+    "Posterior",
+    "bound",
+    "cholesky",
+    "divergence",
+    "expected",
+    "function_values",
+    "latent",
+    "lattice_features",
+    "projection",
+    "row_products",
+]
 
-__all__ = ["Hyper", "Posterior", "bound", "cholesky", "divergence", "expected", "latent", "projection"]
+#: Lattice spacing in length scales, and nodes a point touches: the kernel is right to 1e-10.
+SPACING, WIDTH = 0.45, 22
+#: b(0), which makes the kernel 1 at 0.
+HEIGHT = np.sqrt(SPACING * np.sqrt(2.0 / np.pi))
+#: Nodes after which the lattice repeats: points it confuses lie 1,800 length scales apart.
+PERIOD = 4096
+#: No point is placed further out than this many nodes: float64 would soon have no digits left for the place between two. The third of a
+#: period keeps the two ends apart from each other and from 0.
+FAR = 2.0**40 + PERIOD // 3
+
+
+def lattice_features(points, length):
+    """F (P, r), the kernel between even, increasing points being F F^T, and its slope in log length (P, r), the nodes held in place.
+
+    A length below a sixth of a cell makes the kernel the identity to 1e-8, and is read as that sixth.
+    """
+    length = max(length, (points[1] - points[0]) / 6.0)
+    first, last = (int(np.floor(z / (SPACING * length))) for z in (points[0], points[-1]))
+    gap = points[:, None] / length - SPACING * np.arange(first + 1 - WIDTH // 2, last + 1 + WIDTH // 2)
+    features = HEIGHT * np.exp(-gap * gap)
+    return features, features * (2.0 * gap * gap - 0.5)
+
+
+def _bumps(points, length):
+    """The nodes that each point touches, (P, WIDTH), and b there."""
+    place = np.clip(points / (SPACING * length), -FAR, FAR)
+    nodes = np.floor(place).astype(np.int64)[:, None] + np.arange(1 - WIDTH // 2, 1 + WIDTH // 2)
+    gap = SPACING * (place[:, None] - nodes)
+    return nodes, HEIGHT * np.exp(-gap * gap)
+
+
+def function_values(points, length, noise):
+    """Functions given by white noise on the lattice (PERIOD, D), at points (P,): (P, D), draws from the process of unit variance."""
+    nodes, heights = _bumps(points, length)
+    row_starts = np.arange(len(points) + 1) * WIDTH
+    return csr_array((heights.ravel(), (nodes % PERIOD).ravel(), row_starts), shape=(len(points), PERIOD)) @ noise
+
+
+def row_products(scores, values, length):
+    """Each row's kernel matrix (K, K) times its values, (n, K): the values are deposited on the lattice and read back."""
+    n, K = scores.shape
+    nodes, heights = (a.reshape(n, K * WIDTH) for a in _bumps(scores.ravel(), length))
+    size = min(int(nodes.max() - nodes.min()) + 1, PERIOD)
+    cell = nodes % size + size * np.arange(n)[:, None]
+    held = np.bincount(cell.ravel(), weights=(heights * np.repeat(values, WIDTH, axis=1)).ravel(), minlength=n * size)
+    return np.sum((held[cell] * heights).reshape(n, K, WIDTH), axis=2)
+
+
+class Direct:
+    """Every component of every row is a point: exact, O(n K) points."""
+
+    def __init__(self, scores, prior, labels):
+        self.scores, self.prior = scores, prior
+        self.points = scores.ravel()
+        self.own = np.arange(len(labels)) * scores.shape[1] + labels
+
+    def expand(self, u):
+        """From the points to the components, (..., P) -> (..., C)."""
+        return u
+
+    def collect(self, bar):
+        """Adjoint of expand."""
+        return bar
+
+    def sums(self, u):
+        """sum_k p_k u(z_k), (C, ...) -> (n, ...)."""
+        return np.einsum("nk,nk...->n...", self.prior, u.reshape(*self.prior.shape, *u.shape[1:]))
+
+    def squares(self, u):
+        """sum_k p_k^2 u(z_k), (C,) -> (n,)."""
+        return np.einsum("nk,nk,nk->n", self.prior, self.prior, u.reshape(self.prior.shape))
+
+    def sums_back(self, bar):
+        """Adjoint of sums, (n, ...) -> (C, ...)."""
+        return np.einsum("nk,n...->nk...", self.prior, bar).reshape(self.prior.size, *bar.shape[1:])
+
+    def squares_back(self, bar):
+        return (self.prior**2 * bar[:, None]).ravel()
+
+    def at_label(self, u):
+        """u at the true class's score, (C,) -> (n,)."""
+        return u[self.own]
+
+    def at_label_back(self, bar, out):
+        np.add.at(out, self.own, bar)
+
+
+class Interpolated(Direct):
+    """g on an even grid of scores, interpolated linearly to every component: the sums stay exact."""
+
+    def __init__(self, scores, prior, labels, size=2048):
+        super().__init__(scores, prior, labels)
+        self.points, self.left, self.right_share = _cells(scores.ravel(), size)
+
+    def expand(self, u):
+        return u[..., self.left] * (1.0 - self.right_share) + u[..., self.left + 1] * self.right_share
+
+    def collect(self, bar):
+        if bar.ndim == 2:
+            return np.stack([self.collect(row) for row in bar])
+        size = len(self.points)
+        out = np.bincount(self.left, weights=bar * (1.0 - self.right_share), minlength=size)
+        return out + np.bincount(self.left + 1, weights=bar * self.right_share, minlength=size)
+
+
+def _cells(scores, size):
+    """An even grid over the scores; for each score the cell's left node and the share of its right one."""
+    low, high = float(scores.min()), float(scores.max())
+    points = np.linspace(low, high if high > low else low + 1.0, size)
+    place = np.clip((scores - low) / (points[1] - low), 0.0, size - 1.0)
+    left = np.minimum(place.astype(np.intp), size - 2)
+    return points, left, place - left
+
+
+class Grid:
+    """Each row's prior probabilities deposited on an even grid of scores with linear weights: O(G) points for any K."""
+
+    def __init__(self, scores, prior, labels, size=512):
+        self.points, left, right_share = _cells(scores, size)
+        n = len(labels)
+        self.first = self._deposit(left, right_share, prior, n, size)
+        self.second = self._deposit(left, right_share, prior**2, n, size)
+        rows = np.arange(n)
+        self.left, self.right_share = left[rows, labels], right_share[rows, labels]
+
+    @staticmethod
+    def _deposit(left, right_share, mass, n, size):
+        cell = (np.arange(n)[:, None] * size + left).ravel()
+        out = np.bincount(cell, weights=(mass * (1.0 - right_share)).ravel(), minlength=n * size)
+        out += np.bincount(cell + 1, weights=(mass * right_share).ravel(), minlength=n * size + 1)[: n * size]
+        return out.reshape(n, size)
+
+    def expand(self, u):
+        return u
+
+    def collect(self, bar):
+        return bar
+
+    def sums(self, u):
+        return self.first @ u
+
+    def squares(self, u):
+        return self.second @ u
+
+    def sums_back(self, bar):
+        return self.first.T @ bar
+
+    def squares_back(self, bar):
+        return self.second.T @ bar
+
+    def at_label(self, u):
+        return u[self.left] * (1.0 - self.right_share) + u[self.left + 1] * self.right_share
+
+    def at_label_back(self, bar, out):
+        np.add.at(out, self.left, bar * (1.0 - self.right_share))
+        np.add.at(out, self.left + 1, bar * self.right_share)
+
 
 JITTER = 1e-6
 

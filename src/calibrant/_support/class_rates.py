@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibrant._kernels.score_cells import in_cells
+from calibrant._kernels.bins import in_cells
 from calibrant.errors import SparseDataWarning, warn
 from calibrant.predictions import Predictions
 

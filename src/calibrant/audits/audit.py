@@ -5,8 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.content_order import numbered_by_content
-from calibrant._kernels.row_draws import row_codes
+from calibrant._kernels.draws import numbered_by_content, row_codes
 from calibrant._support.options import require_count, require_not_negative, require_option
 from calibrant.audits.families import audited
 from calibrant.audits.found import number_features

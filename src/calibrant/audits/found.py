@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant._kernels.bins import equal_mass_groups
-from calibrant._kernels.memberships import membership
+from calibrant._kernels.groups import membership
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample
 from calibrant.groups import coded

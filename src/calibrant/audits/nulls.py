@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from calibrant._kernels.bins import equal_mass_groups
-from calibrant._kernels.memberships import membership, row_sums, scaled_columns, scaled_rows
-from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.bootstrap import null_generator
+from calibrant._kernels.groups import membership, row_sums, scaled_columns, scaled_rows
 from calibrant._kernels.step_down import step_down
 from calibrant.audits.levels import Family, everyone
 from calibrant.audits.limits import matched_variance

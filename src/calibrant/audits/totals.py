@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.memberships import membership
+from calibrant._kernels.groups import membership
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample, ScoreSample
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bandwidth_search, bins, intervals, kernel_sums
+from calibrant._kernels import bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record
@@ -163,8 +163,8 @@ def _densities(at, score, correct, weight, bandwidth):
     if score.min() == score.max():
         return np.zeros(len(at)), np.zeros(len(at))
     low, step, mass = kernel_sums.deposit(score, correct, weight, np.zeros(len(score), dtype=np.intp), 1, 1024)
-    width = bandwidth_search.silverman_width(mass) if not np.isfinite(bandwidth) else np.array([bandwidth]) / step
-    width = np.maximum(width, bandwidth_search.SMALLEST_WIDTH)
+    width = kernel_sums.silverman_width(mass) if not np.isfinite(bandwidth) else np.array([bandwidth]) / step
+    width = np.maximum(width, kernel_sums.SMALLEST_WIDTH)
     sums = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass), width, 1024)[0]
     scale = 1.0 / (weight.sum() * np.sqrt(2.0 * np.pi) * width[0] * step[0])
     grid = low[0] + step[0] * np.arange(1024)

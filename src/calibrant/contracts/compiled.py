@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.fixed_order import multiply_rows, sum_in_sequence
-from calibrant._kernels.interpolation import between_knots
+from calibrant._kernels.isotonic import between_knots
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_probabilities, log_softmax, softmax
 from calibrant.contracts.expression import Expression

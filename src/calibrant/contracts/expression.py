@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.ties import ROUNDING
+from calibrant._kernels.bins import ROUNDING
 
 __all__ = ["ABOVE_ONE", "LOWEST", "PRIMITIVES", "Expression", "constant", "join", "source", "weighted_sum"]
 
@@ -172,7 +172,7 @@ class Expression:
         return self._same("step", **table, closed=bool(closed))
 
     def settled(self) -> "Expression":
-        """x, and 0 where rounding alone keeps a difference from 0, as ``calibrant._kernels.ties.settled`` has it."""
+        """x, and 0 where rounding alone keeps a difference from 0, as ``calibrant._kernels.bins.settled`` has it."""
         return (self * self).step([ROUNDING**2], [0.0, 1.0]).where(self, 0.0)
 
     def sum(self) -> "Expression":

@@ -12,8 +12,7 @@ import numpy as np
 from calibrant._kernels import intervals
 from calibrant._kernels.bins import grouped_sums
 from calibrant._kernels.bootstrap import resampled_sums
-from calibrant._kernels.mean_interval import limits_within, powers, ratio_limits, unseen_ends
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import limits_within, powers, quotient, ratio_limits, unseen_ends
 from calibrant.contracts.metric import Metric
 
 __all__ = ["MeanMetric", "RatioMetric", "SumMetric"]

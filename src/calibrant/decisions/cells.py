@@ -5,8 +5,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from calibrant._kernels.bins import upper_edges
 from calibrant._kernels.conformal import order_statistic, rows_needed
-from calibrant._kernels.fine_scores import upper_edges
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, plain_array
 from calibrant.contracts.guarantee import Guarantee

@@ -7,8 +7,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.net_benefit import net_benefit
-from calibrant._kernels.risk_crossing import crossing_interval
+from calibrant._kernels.thresholds import crossing_interval, net_benefit
 from calibrant.arrays import require_pairs
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.columns import plain

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant import arrays
 from calibrant._kernels.certificates import fewest_rows
 from calibrant._kernels.certified_threshold import Blocks, Method, Test, certified_place, first_count, upper_bound
-from calibrant._kernels.one_of_each import one_of_each
+from calibrant._kernels.draws import one_of_each
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.conformal import shares
-from calibrant._kernels.row_draws import placed_codes, uniform_of_rows
+from calibrant._kernels.draws import placed_codes, uniform_of_rows
 from calibrant._support.options import require_count, require_not_negative, require_option
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 
 from calibrant._kernels.conformal import mass_of_all, mass_of_labels, on_grid, order_statistic, within_mass
-from calibrant._kernels.row_draws import row_codes, uniform_of_rows
+from calibrant._kernels.draws import row_codes, uniform_of_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions

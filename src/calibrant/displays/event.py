@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.probability_scale import RARE
+from calibrant._kernels.thresholds import RARE
 from calibrant.contracts.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
 from calibrant.metrics.curves.decision_curve import DecisionCurve, decision_curve

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.interpolation import line_segments
+from calibrant._kernels.isotonic import line_segments
 from calibrant.contracts.expression import Expression
 
 __all__ = ["Columns", "number", "quoted", "searched"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibrant._kernels.row_draws import row_codes
+from calibrant._kernels.draws import row_codes
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 

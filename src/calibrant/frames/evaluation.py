@@ -8,8 +8,7 @@ import numpy as np
 
 from calibrant._kernels.bins import equal_width_edges
 from calibrant._kernels.debias import binned_errors
-from calibrant._kernels.intervals import wilson
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient, wilson
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.kernel import fine_edges, widths

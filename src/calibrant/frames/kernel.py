@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.bins import equal_width_index
+from calibrant._kernels.intervals import powers
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.mean_interval import powers
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError

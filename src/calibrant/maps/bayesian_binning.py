@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from calibrant._kernels.pava import pool_ties
+from calibrant._kernels.isotonic import pool_ties
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.interpolation import between_knots
-from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
+from calibrant._kernels.isotonic import between_knots, pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

@@ -3,11 +3,9 @@
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.exact_scores import inner_limits
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
-from calibrant._kernels.natural_spline import cube_weights
-from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
+from calibrant._kernels.logistic import intercept_at_unit_slope, sigmoid
+from calibrant._kernels.softmax import inner_limits
+from calibrant._kernels.splines import cube_weights, fit_restricted_spline, spline_design, spline_knots
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError

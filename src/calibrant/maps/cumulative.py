@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._kernels.ties import distinct_scores, just_above, just_below
+from calibrant._kernels.bins import distinct_scores, just_above, just_below
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError

@@ -4,9 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.interpolation import between_knots
-from calibrant._kernels.pava import pool_ties, pooled_blocks, smooth_ends
-from calibrant._kernels.ties import flat_knots
+from calibrant._kernels.bins import flat_knots
+from calibrant._kernels.isotonic import between_knots, pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant import arrays
-from calibrant._kernels import bandwidth_search as search
 from calibrant._kernels import kernel_sums
+from calibrant._kernels import kernel_sums as search
 from calibrant._kernels.intervals import beta_interval
 from calibrant._support.class_rates import MIN_ROWS
 from calibrant.contracts.calibrator import require_fitted

@@ -5,10 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._kernels.interpolation import between_knots
-from calibrant._kernels.near_isotonic import near_isotonic_path
-from calibrant._kernels.pava import pool_ties
-from calibrant._kernels.ties import flat_knots
+from calibrant._kernels.bins import flat_knots
+from calibrant._kernels.isotonic import between_knots, near_isotonic_path, pool_ties
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.logistic import fit_sigmoid, sigmoid, smoothed_targets
+from calibrant._kernels.softmax import clipped_log_odds, inner_limits
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.logistic import fit_logistic, sigmoid, smoothed_targets
+from calibrant._kernels.softmax import clipped_log_odds, inner_limits
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
 from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
-from calibrant._kernels.natural_spline import cube_weights, curved_basis, penalty_root
+from calibrant._kernels.softmax import clipped_log_odds, inner_limits
+from calibrant._kernels.splines import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
 from calibrant.contracts.expression import join
 from calibrant.contracts.map import Map

@@ -5,9 +5,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.pava import pool_ties
-from calibrant._kernels.ties import just_above, just_below
-from calibrant._kernels.venn_abers import added_ones, added_zeros
+from calibrant._kernels.bins import just_above, just_below
+from calibrant._kernels.isotonic import added_ones, added_zeros, pool_ties
 from calibrant.arrays import scores
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map

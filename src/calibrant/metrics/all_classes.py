@@ -8,13 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._kernels import bins, intervals
-from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._kernels.bootstrap import null_generator, resampled_sums
 from calibrant._kernels.calibration_kernel import distances, kernel_row_sums, median_distance, null_statistics
-from calibrant._kernels.canonical_rows import merge_rows
 from calibrant._kernels.debias import inverted_limits
-from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.fixed_order import merge_rows
+from calibrant._kernels.intervals import normal_interval, quotient
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.metric import Interval, Metric, WholeMetric

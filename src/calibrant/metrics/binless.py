@@ -7,10 +7,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid, weighted_quantile
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
-from calibrant._kernels.smoothing import deposit, gaussian_smoother, triweight_smooth
+from calibrant._kernels.smoothing import (
+    deposit,
+    gaussian_smoother,
+    loess_matrix,
+    pooled_scores,
+    score_grid,
+    triweight_smooth,
+    weighted_quantile,
+)
+from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.tags import Promises
 from calibrant.errors import InputError

@@ -9,7 +9,7 @@ from scipy import special
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import inverted_limits
-from calibrant._kernels.pava import pool_ties
+from calibrant._kernels.isotonic import pool_ties
 from calibrant._support.options import require_count
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric

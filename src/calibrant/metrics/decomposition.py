@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._kernels.bootstrap import bootstrap_totals, percentile_limits
-from calibrant._kernels.pava import pool_ties, pooled_blocks
-from calibrant._kernels.simulated_limits import draw_hits
+from calibrant._kernels.bootstrap import bootstrap_totals, draw_hits, percentile_limits
+from calibrant._kernels.isotonic import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options

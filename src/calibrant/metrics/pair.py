@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels import bins
+from calibrant._kernels.bootstrap import hit_drawer, null_generator, simulated_limits
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.intervals import unseen_share
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.shared_draws import hit_drawer
-from calibrant._kernels.simulated_limits import simulated_limits
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric

@@ -7,8 +7,7 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.clusters import side_shares, variance_of_sum
-from calibrant._kernels.intervals import normal_interval, normal_quantile
-from calibrant._kernels.mean_interval import mean_limits, mean_tail, powers
+from calibrant._kernels.intervals import mean_limits, mean_tail, normal_interval, normal_quantile, powers
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibrant._kernels.clusters import between_variance, pooled_mean, rubin
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.random_effects import between_variance, pooled_mean, rubin
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.errors import InputError

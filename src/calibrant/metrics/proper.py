@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import entr
 
-from calibrant._kernels.mean_interval import mean_limits
+from calibrant._kernels.intervals import mean_limits
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval

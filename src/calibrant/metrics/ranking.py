@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.auroc_limits import auroc_limits
-from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.mean_interval import moved_limits
-from calibrant._kernels.risk_coverage import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
+from calibrant._kernels.intervals import auroc_limits, moved_limits, rate_interval
+from calibrant._kernels.thresholds import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError

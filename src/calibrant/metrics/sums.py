@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import clopper_pearson
-from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import clopper_pearson, limits_within, powers, quotient, unseen_ends
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval, Metric
 from calibrant.contracts.sum_metric import MeanMetric, RatioMetric, SumMetric

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.probability_scale import RARE
+from calibrant._kernels.thresholds import RARE
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibrant._kernels.debias import binned_errors, inverted_limits
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.betting import N_RECALIBRATIONS, cell_factors, node_sums, pit_log_factors, spread
-from calibrant._kernels.level_counts import redrawn_counts
+from calibrant._kernels.bins import redrawn_counts
 from calibrant.errors import InputError
 from calibrant.monitoring.refit_gain import forecast_refit_gain
 

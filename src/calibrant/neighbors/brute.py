@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.pairwise_separation import nearest_of
+from calibrant._kernels.separation import nearest_of
 from calibrant._kernels.threads import map_blocks, row_blocks
 from calibrant.neighbors.index import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints

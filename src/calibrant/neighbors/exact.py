@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from calibrant._kernels import distance_bounds as bounds
+from calibrant._kernels import separation as bounds
 from calibrant._kernels.threads import map_blocks, row_blocks
 from calibrant._support.options import require_count, require_option
 from calibrant.neighbors.index import Nearest, NeighborIndex

@@ -4,11 +4,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.evidence_smoother import make_grid
-from calibrant._kernels.location_scale import Parts, Rows, first_factor, fit_parts
-from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
-from calibrant._kernels.score_shape import N_FEATURES, fit_shape, shape_values
-from calibrant._kernels.student_scores import TABLE, from_student, student_values
+from calibrant._kernels.location_scale import Parts, Rows, first_factor, fit_parts, make_grid
+from calibrant._kernels.normal_scores import (
+    N_FEATURES,
+    TABLE,
+    empirical_scores,
+    fit_shape,
+    from_student,
+    shape_values,
+    student_values,
+    tail_slopes,
+)
 from calibrant._support.options import require_option
 from calibrant._support.solving import one_blas_thread, warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator

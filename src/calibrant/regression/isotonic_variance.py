@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.pava import pool_ties, pooled_blocks_of
+from calibrant._kernels.isotonic import pool_ties, pooled_blocks_of
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn

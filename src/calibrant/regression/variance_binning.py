@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.spread_bins import enough_bins, spread_bins
+from calibrant._kernels.bins import enough_bins, spread_bins
 from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags

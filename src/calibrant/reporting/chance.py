@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibrant._kernels import bins
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.bootstrap import hit_drawer, null_generator
 from calibrant.contracts.columns import Known
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.bins import equal_width_edges, equal_width_index
+from calibrant._kernels.bootstrap import hit_drawer
 from calibrant._kernels.clusters import group_worth
-from calibrant._kernels.pava import pool_ties
-from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.isotonic import pool_ties
 from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
 from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve

@@ -7,11 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from calibrant._kernels.bins import equal_mass_groups
+from calibrant._kernels.bootstrap import hit_drawer, null_generator
 from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.detectable import detectable_shift
-from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.null_laws import smallest_p
-from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.planning import detectable_shift
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.columns import Known
 from calibrant.metrics.significance.equivalence import equivalence

@@ -11,7 +11,7 @@ from calibrant.contracts.columns import Known
 from calibrant.reporting.copies import copied_share
 
 if TYPE_CHECKING:
-    from calibrant._kernels.distinct import Distinct
+    from calibrant._kernels.bins import Distinct
     from calibrant.reporting.states import Seen
 
 __all__ = ["ClassQuality", "Shift", "distribution_shift", "quality"]

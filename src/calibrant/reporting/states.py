@@ -27,8 +27,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_index, grouped_sums
-from calibrant._kernels.distinct import Cut, Distinct
+from calibrant._kernels.bins import Cut, Distinct, equal_width_index, grouped_sums
 from calibrant.predictions import Predictions
 from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums, worth_of
 

@@ -8,11 +8,21 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from calibrant._kernels import gaussian_process as gp
-from calibrant._kernels.canonical_rows import merge_rows
-from calibrant._kernels.gaussian_process_fit import Fit, best_of, maximise, starts, trial_steps
-from calibrant._kernels.gaussian_process_prediction import Independent, Joint, at_mean, by_draws, to_second_order
+from calibrant._kernels.fixed_order import merge_rows
+from calibrant._kernels.gaussian_process import Direct, Grid, Interpolated
+from calibrant._kernels.gaussian_process_fit import (
+    Fit,
+    Independent,
+    Joint,
+    at_mean,
+    best_of,
+    by_draws,
+    maximise,
+    starts,
+    to_second_order,
+    trial_steps,
+)
 from calibrant._kernels.intervals import normal_quantile
-from calibrant._kernels.score_layouts import Direct, Grid, Interpolated
 from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
-from calibrant._kernels.temperature import inverse_temperature
-from calibrant._kernels.top_label import fit_top_label, other_logits, refine_brier
+from calibrant._kernels.temperature import fit_top_label, inverse_temperature, other_logits, refine_brier
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.pooling import exponential_weights
+from calibrant._kernels.stacking import exponential_weights
 from calibrant.select.evidence import score_difference
 from calibrant.select.held_out import HeldOut
 from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more

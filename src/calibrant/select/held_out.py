@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._kernels.canonical_rows import in_pieces, merge_rows
-from calibrant._kernels.pooling import stacking_weights
+from calibrant._kernels.fixed_order import in_pieces, merge_rows
 from calibrant._kernels.softmax import SINGLE_ENTRIES
+from calibrant._kernels.stacking import stacking_weights
 from calibrant.predictions import Predictions
 
 __all__ = ["MOST_PIECES", "HeldOut", "Pieces", "canonical"]

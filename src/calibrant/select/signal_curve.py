@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels.exact_scores import clipped_log_odds, inner_limits
-from calibrant._kernels.loess import weighted_quantile
+from calibrant._kernels.smoothing import weighted_quantile
+from calibrant._kernels.softmax import clipped_log_odds, inner_limits
 from calibrant._support.saving import Saved
 
 __all__ = ["SignalCurve"]

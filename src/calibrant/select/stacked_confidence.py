@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.canonical_rows import merge_rows
-from calibrant._kernels.fixed_order import multiply_rows
+from calibrant._kernels.fixed_order import merge_rows, multiply_rows
 from calibrant._kernels.logistic import sigmoid, smoothed_targets
-from calibrant._kernels.monotone_additive import fit_monotone_additive
+from calibrant._kernels.stacking import fit_monotone_additive
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.kinds import require_signal

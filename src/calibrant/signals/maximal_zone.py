@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.maximal_zone import zone_radius
+from calibrant._kernels.separation import zone_radius
 from calibrant.neighbors.brute import BruteIndex, split
 from calibrant.predictions import Inputs
 from calibrant.signals.pairwise_separation import signed

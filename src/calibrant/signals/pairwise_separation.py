@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.pairwise_separation import max_min, min_max, nearest_of
+from calibrant._kernels.separation import max_min, min_max, nearest_of
 from calibrant.neighbors.brute import BruteIndex, split
 from calibrant.neighbors.stored_points import StoredPoints
 from calibrant.predictions import Inputs

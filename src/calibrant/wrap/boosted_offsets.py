@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.boosted_tables import Growth, Trees
-from calibrant._kernels.boosting import boost
-from calibrant._kernels.canonical_rows import in_pieces, merge_rows
+from calibrant._kernels.boosting import Growth, Trees, boost
+from calibrant._kernels.fixed_order import in_pieces, merge_rows
 from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
@@ -53,7 +52,7 @@ class BoostedOffsets(Saved):
 
     Attributes
     ----------
-    column_, right_, value_, split_gain_, output_ : the trees, as :class:`calibrant._kernels.boosted_tables.Trees` has them.
+    column_, right_, value_, split_gain_, output_ : the trees, as :class:`calibrant._kernels.boosting.Trees` has them.
     rounds_ : how many rounds the rows left out ask for.
     gain_, gain_error_ : loss a row that the trees save of rows left out, and its standard error.
     used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, shift_slopes, spread_slopes
+from calibrant._kernels.boosting import Family, fit_families, held_out_scores, shift_slopes, spread_slopes
 from calibrant._support.estimators import clone
 from calibrant._support.group_levels import GroupLevels, cell_codes, crossings
 from calibrant._support.options import require_count

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.boosting import Shares
-from calibrant._kernels.cell_offsets import Family, fit_families, held_out_scores, outcome_slopes, shares_of
+from calibrant._kernels.boosting import Family, Shares, fit_families, held_out_scores, outcome_slopes, shares_of
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, join

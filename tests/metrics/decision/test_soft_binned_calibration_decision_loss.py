@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.decision_loss import decision_loss
+from calibrant._kernels.thresholds import decision_loss
 
 scdl = metrics.soft_binned_calibration_decision_loss
 

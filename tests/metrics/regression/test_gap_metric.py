@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant._kernels.bins import level_counts, level_gaps, redrawn_counts
 from calibrant._kernels.bootstrap import resampled_sums
-from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
 
 ERRORS = [
     metrics.expected_normalized_calibration_error, metrics.uncertainty_calibration_error, metrics.quantile_calibration_error,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.bootstrap import null_generator
 
 t_cal = metrics.t_cal_test
 RNG = np.random.default_rng(1)

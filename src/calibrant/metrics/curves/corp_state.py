@@ -6,9 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.distinct import Distinct
-from calibrant._kernels.pava import pool_ties
-from calibrant._kernels.shared_draws import hit_drawer
+from calibrant._kernels.bins import Distinct
+from calibrant._kernels.bootstrap import hit_drawer
+from calibrant._kernels.isotonic import pool_ties
 from calibrant._support.options import require_option
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled

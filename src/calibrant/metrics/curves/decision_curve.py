@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.net_benefit import net_benefit, net_benefit_interval
-from calibrant._kernels.threshold_counts import threshold_counts
+from calibrant._kernels.thresholds import net_benefit, net_benefit_interval, threshold_counts
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record

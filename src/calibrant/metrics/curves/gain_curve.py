@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels import intervals
 from calibrant._kernels.clusters import ranked_worth
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.thresholds import risk_coverage
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.pava import pool_ties, pooled_blocks
-from calibrant._kernels.shared_draws import hit_drawer
-from calibrant._kernels.ties import distinct_scores
+from calibrant._kernels.bins import distinct_scores
+from calibrant._kernels.bootstrap import hit_drawer, null_generator
+from calibrant._kernels.isotonic import pool_ties, pooled_blocks
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled

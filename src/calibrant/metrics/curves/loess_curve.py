@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.loess import loess_matrix, pooled_scores, score_grid
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.simultaneous_band import clustered_band, interpolated_loess_errors, largest_t
+from calibrant._kernels.smoothing import loess_matrix, pooled_scores, score_grid
+from calibrant._kernels.splines import clustered_band, interpolated_loess_errors, largest_t
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.bins import equal_mass_groups, grouped_sums
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.groups import rows_by_group
-from calibrant._kernels.loess import weighted_quantile
+from calibrant._kernels.smoothing import weighted_quantile
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import intervals
 from calibrant._kernels.certificates import simultaneous_limits
 from calibrant._kernels.clusters import ranked_worth
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.thresholds import risk_coverage
 from calibrant._support.options import require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record

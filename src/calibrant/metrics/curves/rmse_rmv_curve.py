@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.shared_draws import score_drawer
-from calibrant._kernels.spread_bins import chi_square_draws, spread_bins
+from calibrant._kernels.bins import chi_square_draws, spread_bins
+from calibrant._kernels.bootstrap import null_generator, score_drawer
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.intervals import normal_interval
 from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.restricted_spline import fit_restricted_spline, spline_design, spline_knots
-from calibrant._kernels.simultaneous_band import largest_t
+from calibrant._kernels.splines import fit_restricted_spline, largest_t, spline_design, spline_knots
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError

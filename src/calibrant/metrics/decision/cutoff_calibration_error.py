@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient
 from calibrant.contracts.tags import Promises
 from calibrant.metrics.decision.cut_metric import CutMetric
 

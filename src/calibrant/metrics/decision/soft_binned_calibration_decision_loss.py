@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels.bins import equal_width_index, grouped_sums
-from calibrant._kernels.decision_loss import decision_loss
+from calibrant._kernels.thresholds import decision_loss
 from calibrant.contracts.tags import Promises
 from calibrant.metrics.pair import PairMetric
 

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.mean_interval import limits_within
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import limits_within, quotient
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.pair import Targeted

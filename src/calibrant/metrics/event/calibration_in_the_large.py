@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_limits import plenty, shift_limits
-from calibrant._kernels.logistic_recalibration import intercept_at_unit_slope
+from calibrant._kernels.logistic import intercept_at_unit_slope, plenty, shift_limits, sigmoid
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.risk_coverage import risk_coverage
+from calibrant._kernels.thresholds import risk_coverage
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction, Interval, WholeMetric
 from calibrant.errors import InputError

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.net_benefit import net_benefit as benefit
-from calibrant._kernels.net_benefit import net_benefit_interval
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient
+from calibrant._kernels.thresholds import net_benefit as benefit
+from calibrant._kernels.thresholds import net_benefit_interval
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.event_counts import event_count_limits, stretched
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import event_count_limits, quotient, stretched
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction

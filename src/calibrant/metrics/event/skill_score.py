@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels import intervals
-from calibrant._kernels.mean_interval import mean_limits
-from calibrant._kernels.over_rates import over_rates
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import mean_limits, over_rates, quotient
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric

@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.logistic_limits import plenty, profile_limits, separated_limits
-from calibrant._kernels.logistic_recalibration import slope_and_intercept
+from calibrant._kernels.logistic import plenty, profile_limits, separated_limits, sigmoid, slope_and_intercept
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
+from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric

@@ -7,10 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.spatial.distance import pdist
 
-from calibrant._kernels.intervals import rate_interval
-from calibrant._kernels.mean_interval import limits_within, powers, unseen_ends
-from calibrant._kernels.mean_norm import mean_norm
-from calibrant._kernels.normal_scores import empirical_scores
+from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
+from calibrant._kernels.normal_scores import empirical_scores, mean_norm
 from calibrant._support.options import require_option
 from calibrant.arrays import to_array
 from calibrant.contracts.interval import Interval, require_level

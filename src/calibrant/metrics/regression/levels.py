@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.bins import level_counts, level_gaps, redrawn_counts
 from calibrant._kernels.clusters import expanded_level
 from calibrant._kernels.debias import binned_errors, gap_limits
-from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import quotient
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import Interval

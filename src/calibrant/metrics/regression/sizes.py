@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.mean_interval import limits_within, unseen_ends
-from calibrant._kernels.quotient import quotient
+from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
 from calibrant.contracts.metric import WholeMetric
 from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric, RegressionSumMetric, RootMeanMetric
 

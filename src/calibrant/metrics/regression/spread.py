@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
-from calibrant._kernels.bootstrap import resampled_sums
-from calibrant._kernels.level_counts import level_counts, level_gaps, redrawn_counts
-from calibrant._kernels.mean_interval import powers, unseen_ends
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.spread_bins import chi_square_draws, enough_bins, normalised_gap, spread_bins
+from calibrant._kernels.bins import (
+    chi_square_draws,
+    enough_bins,
+    equal_mass_groups,
+    grouped_sums,
+    level_counts,
+    level_gaps,
+    normalised_gap,
+    redrawn_counts,
+    spread_bins,
+)
+from calibrant._kernels.bootstrap import null_generator, resampled_sums
+from calibrant._kernels.intervals import powers, unseen_ends
 from calibrant._support.options import require_count
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.errors import InputError

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.intervals import unseen_share
-from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMetric

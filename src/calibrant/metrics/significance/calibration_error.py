@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.null_draws import null_generator
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import equal_mass_groups
 from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.mean_interval import mean_tail, powers
+from calibrant._kernels.intervals import mean_tail, powers
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
-from calibrant._kernels.null_draws import null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.shared_draws import draw_shared_hits, shared_share
-from calibrant._kernels.simulated_limits import draw_hits
+from calibrant._kernels.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
 
 __all__ = ["signs_of_clusters", "simulated_p_value"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.clusters import variance_of_sum
-from calibrant._kernels.null_draws import null_generator
 from calibrant.contracts.reading import read_labelled
 from calibrant.groups import WeightKind, clustered, rows_apart
 from calibrant.metrics.significance.calibration_test import CalibrationTest

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.null_draws import null_generator
-from calibrant._kernels.simulated_limits import draw_hits
+from calibrant._kernels.bootstrap import draw_hits, null_generator
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.groups import WeightKind, clustered

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.distance_bounds import leading_directions
+from calibrant._kernels.separation import leading_directions
 from calibrant._support.estimators import BaseEstimator, TransformerMixin
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from calibrant._kernels.probability_scale import probability_grid, probability_ticks, scale_ends
+from calibrant._kernels.thresholds import probability_grid, probability_ticks, scale_ends
 from calibrant.reporting.drawing import BOTTOM, LEFT, RIGHT, TOP, Axis, chart, point, rows_of
 
 __all__ = ["hero"]

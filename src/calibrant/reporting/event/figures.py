@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.probability_scale import scale_ends
+from calibrant._kernels.thresholds import scale_ends
 from calibrant.displays.axes import scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ReliabilityDisplay

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant._kernels.intervals import wilson
-from calibrant._kernels.probability_scale import probability_scale
+from calibrant._kernels.thresholds import probability_scale
 from calibrant.compare.before_after import Compared
 from calibrant.compare.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibrant import metrics
-from calibrant._kernels.shared_draws import score_drawer
+from calibrant._kernels.bootstrap import score_drawer
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.reporting.chance import Chance
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels.spread_bins import enough_bins
+from calibrant._kernels.bins import enough_bins
 from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve, interval_curve_of_sums
 from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
 from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals

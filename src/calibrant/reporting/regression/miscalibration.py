@@ -6,11 +6,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibrant._kernels.bins import equal_mass_groups
+from calibrant._kernels.bootstrap import null_generator, score_drawer
 from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.detectable import detectable_shift
-from calibrant._kernels.null_draws import null_generator
 from calibrant._kernels.null_laws import smallest_p
-from calibrant._kernels.shared_draws import score_drawer
+from calibrant._kernels.planning import detectable_shift
 from calibrant.metrics.significance.equivalence import equivalence
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.regression.states import CLAIMED

@@ -24,9 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.distinct import Cut, Distinct
-from calibrant._kernels.spread_bins import enough_bins
+from calibrant._kernels.bins import Cut, Distinct, enough_bins, grouped_sums
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.metrics.curves.interval_curve import interval_sums
 from calibrant.metrics.regression.intervals import interval_coverage, interval_width

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import metrics
-from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.bins import enough_bins, grouped_sums
 from calibrant._kernels.intervals import wilson
-from calibrant._kernels.spread_bins import enough_bins
 from calibrant.compare.scores import Measure, as_it_is
 from calibrant.contracts.reading import REGRESSION as DOMAIN
 from calibrant.contracts.regression_metric import RootMeanMetric

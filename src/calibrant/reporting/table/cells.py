@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.nested_cells import cell_count, cell_index
+from calibrant._kernels.bins import cell_count, cell_index, grouped_sums
 from calibrant._kernels.softmax import log_odds
 from calibrant.predictions import Predictions
 from calibrant.reporting.table.sample import FOLDS, fold_of

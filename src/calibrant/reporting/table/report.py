@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.nested_cells import LOGIT_CELLS, REACH
+from calibrant._kernels.bins import LOGIT_CELLS, REACH
 from calibrant.compare.before_after import Compared
 from calibrant.compare.choice import choice
 from calibrant.compare.given import resolve, shown_name

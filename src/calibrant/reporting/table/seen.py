@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.distinct import Cut
+from calibrant._kernels.bins import Cut, grouped_sums
 from calibrant.predictions import Predictions
 from calibrant.reporting.regions import REGIONS, class_table
 from calibrant.reporting.states import CLASS_BINS, DRAWN_CLASSES, Seen

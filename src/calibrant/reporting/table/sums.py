@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_index, grouped_sums
-from calibrant._kernels.distinct import Distinct
-from calibrant._kernels.nested_cells import cell_count, cell_index
+from calibrant._kernels.bins import Distinct, cell_count, cell_index, equal_width_index, grouped_sums
 from calibrant.predictions import Predictions
 from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, Counts
 
