@@ -324,8 +324,8 @@ def _share(coordinates):
 def feature_groups(rows_at, n_rows, centre, n_groups):
     """(d, g) of -1, 0 and 1: each feature in one group, with the sign that makes the group vary together.
 
-    |sum_j s_j (a_j - b_j)| over a group is at most the group's part of the L1 distance; groups of features that rise and fall
-    together keep most of it.
+    Between two rows |sum_j s_j (a_j - b_j)| over a group is at most the group's part of the L1
+    distance; groups of features that rise and fall together keep most of it.
     """
     n_features = len(centre)
     if n_features <= n_groups:

@@ -173,7 +173,8 @@ class ExpectedCost(Saved):
 
     def __repr__(self) -> str:
         given = [] if self.costs is None else [str(self.costs.tolist())]
-        return f"ExpectedCost({', '.join(given + ([] if self.abstain is None else [f'abstain={self.abstain!r}']))})"
+        given += [] if self.abstain is None else [f"abstain={self.abstain!r}"]
+        return f"ExpectedCost({', '.join(given)})"
 
     def _costs(self, n_classes: int) -> np.ndarray:
         """(A, K), abstaining last."""

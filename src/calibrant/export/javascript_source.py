@@ -19,13 +19,17 @@ JAVASCRIPT = Language(
 #: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is not known.
 POSITION = """\
 const NUMBER = /^[+-]?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
-const TIME = /^(\\d{4}-\\d\\d-\\d\\d)[T ](\\d\\d:\\d\\d)(:\\d\\d)?(?:\\.(\\d+))?(Z|[+-]\\d\\d(?::?\\d\\d)?)?$/;
+const DAY = "(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d)[T ](\\\\d\\\\d:\\\\d\\\\d)";
+const REST = "(:\\\\d\\\\d)?(?:\\\\.(\\\\d+))?(Z|[+-]\\\\d\\\\d(?::?\\\\d\\\\d)?)?";
+const TIME = new RegExp(`^${DAY}${REST}$`);
 function read(value) {
-  const text = value instanceof Date ? value.toISOString() : value, found = typeof text === "string" && TIME.exec(text);
+  const text = value instanceof Date ? value.toISOString() : value;
+  const found = typeof text === "string" && TIME.exec(text);
   if (!found) return text;
   let [, day, minute, second = ":00", fraction = "", zone = "Z"] = found;
   if (zone !== "Z") {
-    const away = `${zone.slice(0, 3)}:${zone.replace(":", "").slice(3) || "00"}`, at = new Date(`${day}T${minute}:00${away}`);
+    const away = `${zone.slice(0, 3)}:${zone.replace(":", "").slice(3) || "00"}`;
+    const at = new Date(`${day}T${minute}:00${away}`);
     if (Number.isNaN(at.valueOf())) return text;
     [day, minute] = [at.toISOString().slice(0, 10), at.toISOString().slice(11, 16)];
   }
@@ -42,13 +46,17 @@ function said(value) {
 }
 export function position(j, value) {
   const { name, levels, edges, missing } = groups[j];
-  if (value === null || value === undefined || Number.isNaN(value) || /^ *$/.test(value)) return missing;
+  const none = value === null || value === undefined || Number.isNaN(value);
+  if (none || /^ *$/.test(value)) return missing;
   if (!levels) {
-    if (typeof said(value) !== "number") throw new TypeError(`the column ${name} held numbers in the fit; got ${value}`);
+    if (typeof said(value) !== "number") {
+      throw new TypeError(`the column ${name} held numbers in the fit; got ${value}`);
+    }
     return edges.filter((edge) => edge < said(value)).length;
   }
   for (const reading of [(x) => x, read, said]) {
-    const key = reading(value), at = levels.findIndex((level) => level !== null && reading(level) === key);
+    const key = reading(value);
+    const at = levels.findIndex((level) => level !== null && reading(level) === key);
     if (at >= 0) return at;
   }
   return -1;

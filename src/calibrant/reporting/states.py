@@ -1,19 +1,17 @@
 """What a report on classes reads of its rows: states that add up over parts, in two passes, so that a table of any size can feed it.
 
-============================================  ==================================================================================
-read                                          by
-============================================  ==================================================================================
-``Counts``, first pass: fixed bins, distinct  data's quality, cautions, reliability at every number of bins, its error and bound,
-confidences, classes, confusions              histograms, the isotonic curve, risk and coverage, classes, confusions; of an event the
-                                              scale of its axes, the distribution of the risk, decision curve, thresholds and gain
-``Cuts`` and their sums, second pass: bins    reliability in equal mass and on the logit scale, regions, the curves of the classes
-cut where the first pass says                 drawn
-sums by group; a monitor's sums by bucket     groups; calibration over time
-states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
-rows, which do not add up                     copies among rows; draws: the band of the isotonic curve, error by chance, bootstraps
-                                              of scores; rankings; signals and curves of a calibrator; the calibration itself; of an
-                                              event the smooth curve with its band, ICI and E90, and the metrics of the answer beside it
-============================================  ==================================================================================
+- ``Counts``, the first pass (fixed bins, distinct confidences, classes, confusions): the data's
+  quality, cautions, reliability at every number of bins, its error and bound, histograms, the
+  isotonic curve, risk and coverage, classes, confusions; of an event the scale of its axes, the
+  distribution of the risk, the decision curve, thresholds and gain.
+- ``Cuts`` and their sums, the second pass (bins cut where the first pass says): reliability in
+  equal mass and on the logit scale, regions, and the curves of the classes drawn.
+- Sums by group, and a monitor's sums by bucket: groups, and calibration over time.
+- States of the metrics (``totals_of``): values of the scores that are sums, and their analytic
+  intervals.
+- Rows, which do not add up: copies among rows, draws (the band of the isotonic curve, error by
+  chance, bootstraps of scores), rankings, signals and curves of a calibrator, the calibration
+  itself; of an event the smooth curve with its band, ICI and E90, and the metrics of the answer.
 
 The parts merged give the whole's counts exactly, and its sums to the order of summation. ``reporting.regression.states`` is the same for
 forecasts.

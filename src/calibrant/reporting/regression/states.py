@@ -1,17 +1,15 @@
 """What a report on forecasts reads of the rows of one output: states that add up over parts, in two passes.
 
-============================================  ==================================================================================
-read                                          by
-============================================  ==================================================================================
-``ForecastCounts``, first pass: totals,       data's quality, cautions, PIT, coverage by level, interval calibration error, the
-fixed bins and levels, distinct std and mean  cuts of the bins and regions
-sums in bins cut by std, second pass          reliability, the ENCE
-sums by region and group; a monitor's sums    regions, groups, calibration over time
-states of the metrics (``totals_of``)         values of the scores that are sums, and their analytic intervals
-rows, which do not add up                     copies among rows; draws: the band of the reliability, the ENCE by chance,
-                                              bootstraps of scores; how far errors reach (quantiles by bin: the real std's curve);
-                                              widths by outcome and intervals in order; the calibration itself
-============================================  ==================================================================================
+- ``ForecastCounts``, the first pass (totals, fixed bins and levels, distinct std and mean): the
+  data's quality, cautions, PIT, coverage by level, interval calibration error, and the cuts of the
+  bins and regions.
+- Sums in bins cut by std, the second pass: reliability, and the ENCE.
+- Sums by region and group, and a monitor's sums: regions, groups, and calibration over time.
+- States of the metrics (``totals_of``): values of the scores that are sums, and their analytic
+  intervals.
+- Rows, which do not add up: copies among rows, draws (the band of the reliability, the ENCE by
+  chance, bootstraps of scores), how far errors reach, widths by outcome and intervals in order, and
+  the calibration itself.
 
 What is said of ``calibrant.reporting.states`` of parts and their whole holds here too.
 """
