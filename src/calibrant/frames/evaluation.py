@@ -15,7 +15,7 @@ from calibrant.frames.kernel import fine_edges, widths
 from calibrant.frames.mass_bins import merged_to_mass
 from calibrant.frames.sliced import Sliced, require_width, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
-from calibrant.metrics.event.observed_expected_ratio import observed_expected_ratio
+from calibrant.metrics.in_the_large import observed_expected_ratio
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.sums import accuracy
 

@@ -18,7 +18,7 @@ from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
-from calibrant.metrics.event.event_brier_score import event_brier_score
+from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.proper import brier_score, log_loss

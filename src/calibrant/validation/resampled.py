@@ -10,11 +10,11 @@ from calibrant._kernels.bootstrap import resample_weights
 from calibrant._support.estimators import clone
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.model_outputs import model_output, takes_in_fit, with_weight
-from calibrant.metrics.event.calibration_in_the_large import calibration_in_the_large
-from calibrant.metrics.event.event_brier_score import event_brier_score
-from calibrant.metrics.probability.calibration_slope import calibration_slope
+from calibrant.metrics.events import event_brier_score
+from calibrant.metrics.in_the_large import calibration_in_the_large
 from calibrant.metrics.proper import log_loss
 from calibrant.metrics.ranking import event_auroc
+from calibrant.metrics.slope import calibration_slope
 from calibrant.predictions import read
 from calibrant.rows import take_rows
 

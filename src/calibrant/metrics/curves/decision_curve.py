@@ -14,7 +14,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.thresholds import curve_thresholds, read_thresholds
+from calibrant.metrics.benefit import curve_thresholds, read_thresholds
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["DecisionCurve", "decision_curve", "net_benefit_worth"]

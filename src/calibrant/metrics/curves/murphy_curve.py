@@ -13,7 +13,7 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
-from calibrant.metrics.thresholds import read_thresholds
+from calibrant.metrics.benefit import read_thresholds
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["MurphyCurve", "murphy_curve"]

@@ -15,8 +15,8 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
+from calibrant.metrics.benefit import read_thresholds, table_thresholds
 from calibrant.metrics.curves.decision_curve import net_benefit_worth
-from calibrant.metrics.thresholds import read_thresholds, table_thresholds
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["ThresholdTable", "threshold_table"]

@@ -1,18 +1,169 @@
-"""Events that happened for each that was predicted."""
+"""Calibration in the large: as many events as said, by their ratio and by the intercept of the log odds."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from calibrant._kernels.intervals import event_count_limits, quotient, stretched
+from calibrant._kernels.logistic import intercept_at_unit_slope, plenty, shift_limits, sigmoid
+from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Direction
+from calibrant.contracts.metric import Direction, Interval
 from calibrant.contracts.sum_metric import SumMetric
-from calibrant.metrics.pair import Targeted
+from calibrant.errors import warn
+from calibrant.groups import rows_apart
+from calibrant.metrics.pair import PairMetric, Targeted
+from calibrant.metrics.slope import CalibrationSlope
 
-__all__ = ["ObservedExpectedRatio", "observed_expected_ratio"]
+__all__ = [
+    "CalibrationInTheLarge",
+    "JointCalibrationIntercept",
+    "ObservedExpectedRatio",
+    "calibration_in_the_large",
+    "joint_calibration_intercept",
+    "observed_expected_ratio",
+]
+
+NO_INTERCEPT = "all outcomes alike: no finite intercept, nan"
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationInTheLarge(PairMetric):
+    r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
+
+    .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
+
+    Parameters
+    ----------
+    target : {"answer", "event"} or a class label, default "event"
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+
+    See Also
+    --------
+    joint_calibration_intercept : the intercept where the slope is fitted too, another number.
+    observed_expected_ratio : the same question as a quotient.
+    calibration_slope : too bold or too timid, not too high or too low.
+
+    Notes
+    -----
+    0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. Clinical reports that follow Van
+    Calster et al., and R's CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an offset. nan
+    where all outcomes are alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval inverts the
+    tails of the number of hits (by a saddlepoint; exact for equal scores), stretched to the sandwich variance; Wald's from 1,000 rows of
+    either outcome on. It is no score, so never select a model by it.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Steyerberg, "Clinical prediction models", 2019;
+    Van Calster et al., "Calibration: the Achilles heel of predictive analytics", BMC Medicine 2019.
+
+    Examples
+    --------
+    >>> round(calibration_in_the_large([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]), 4)
+    -1.0986
+    """
+
+    target: Any = "event"
+
+    name: ClassVar[str] = "calibration in the large"
+    key: ClassVar[str] = "calibration_in_the_large"
+    clustered: ClassVar[bool] = True
+    estimand: ClassVar[str] = "shift of the log-odds that fits ever more rows of the same kind best"
+    direction: ClassVar[Direction] = "none"
+    paired: ClassVar[bool] = True
+    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
+
+    @classmethod
+    def _examples(cls) -> Sequence[Any]:
+        return [cls(), cls(target="answer")]
+
+    def _exceptions(self) -> Mapping[str, str]:
+        """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
+        alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
+        return {**dict.fromkeys(alike, NO_INTERCEPT), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
+
+    exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
+
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+        found = _found(score, hit, weight)
+        return float("nan") if found is None else float(found[0])
+
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
+        (score, hit), weight = record.pair(self.target), record.weights
+        found = _found(score, hit, weight) if plenty(hit, weight) or rows_apart(record) else None
+        if found is None:
+            return None
+        p = sigmoid(log_odds(score) + found[0])
+        return (hit - p) * (weight.sum() / (weight @ (p * (1.0 - p))))
+
+    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        (score, hit), weight = record.pair(self.target), record.weights
+        n, found = float(weight.sum()), _found(score, hit, weight)
+        if found is None:
+            return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
+        return Interval.holding(found[0], shift_limits(log_odds(score), hit, weight, *found, level), level, "analytic", n)
+
+
+def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+    """(intercept, variance) or None, with a warning where outcomes of both kinds leave the likelihood flat."""
+    found = intercept_at_unit_slope(score, hit, weight)
+    if found is None and 0.0 < weight @ hit < weight.sum():
+        warn("the calibration intercept is nan: every probability is as good as 0 or 1, so that no shift is likelier than another.")
+    return found
+
+
+calibration_in_the_large: CalibrationInTheLarge = CalibrationInTheLarge()
+
+
+@dataclass(frozen=True, repr=False)
+class JointCalibrationIntercept(CalibrationSlope):
+    r"""Intercept of the logistic regression of the outcome on the log-odds of the score, fitted together with the slope.
+
+    .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    calibration_in_the_large : the intercept with the slope held at 1, which says whether the risks are too high on the whole.
+    calibration_slope : the slope of the same fit.
+
+    Notes
+    -----
+    It is "Intercept" in R's ``rms::val.prob``, and what is needed to recalibrate: :math:`a + b\,\mathrm{logit}\, s`. It says how far off a
+    risk of one half is, and does not say alone whether risks are too high: where the slope is under 1 and events are rare it is
+    negative for a model that is right on the whole. nan where the likelihood has no finite maximum: all outcomes alike, or a score that
+    separates them. Its interval is that of ``calibration_slope``. It is no score, so never select a model by it.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Miller, Hui and Tierney, "Validation techniques for
+    logistic regression models", Statistics in Medicine 1991.
+
+    Examples
+    --------
+    >>> p = [0.1] * 10 + [0.9] * 10
+    >>> round(joint_calibration_intercept([1] * 5 + [0] * 5 + [1] * 9 + [0], p), 3)
+    1.099
+    """
+
+    name: ClassVar[str] = "joint calibration intercept"
+    key: ClassVar[str] = "joint_calibration_intercept"
+    estimand: ClassVar[str] = "intercept of the logistic fit to ever more rows of the same kind"
+    _place: ClassVar[int] = 1
+
+
+joint_calibration_intercept: JointCalibrationIntercept = JointCalibrationIntercept()
+
 
 #: What the interval takes as given -> what it is of.
 ESTIMANDS = {

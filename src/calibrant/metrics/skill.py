@@ -1,21 +1,24 @@
-"""The template of scores relative to that of the base rate, D2."""
+"""Skill of one event's probability: the share of the base rate's loss that is saved."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels import intervals
 from calibrant._kernels.intervals import mean_limits, over_rates, quotient
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
+from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.pair import Targeted
+from calibrant.metrics.proper import log_loss
 
-__all__ = ["SkillScore"]
+__all__ = ["D2Brier", "D2LogLoss", "SkillScore", "d2_brier", "d2_log_loss"]
 
 ALIKE = "all outcomes alike: the base rate has no loss to save, nan"
 
@@ -94,3 +97,84 @@ def _means(totals: np.ndarray):
 
 def _inner(rate: np.ndarray):
     return np.where((rate > 0.0) & (rate < 1.0), rate, 0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class D2Brier(SkillScore):
+    r"""Share of the base rate's Brier score that the probabilities save (Brier skill score, scaled Brier score).
+
+    .. math:: D^2 = 1 - \frac{\sum_i (p_i - y_i)^2}{\sum_i (\bar y - y_i)^2}
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    d2_log_loss : the same of the log loss.
+
+    Notes
+    -----
+    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. Meteorology's BSS and clinical
+    reports' "scaled Brier" or index of prediction accuracy (IPA). The base rate is that of the rows themselves. nan where all outcomes
+    are alike. For two classes scikit-learn's ``d2_brier_score`` is this number.
+
+    Examples
+    --------
+    >>> round(d2_brier([0, 0, 0, 1], [0.1, 0.2, 0.1, 0.7]), 4)
+    0.8
+    """
+
+    name: ClassVar[str] = "D² (Brier)"
+    key: ClassVar[str] = "d2_brier"
+
+    def _losses(self, pair: Any):
+        return event_brier_score.losses_of(pair)
+
+    def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return rate * (1.0 - rate), 1.0 - 2.0 * rate
+
+
+d2_brier: D2Brier = D2Brier()
+
+
+@dataclass(frozen=True, repr=False)
+class D2LogLoss(SkillScore):
+    r"""Share of the base rate's log loss that the probabilities save (D², McFadden's R²).
+
+    .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log \bar y - (1 - \bar y) \log(1 - \bar y)}
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    d2_brier : the same of the Brier score.
+
+    Notes
+    -----
+    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. It ranks models of the same rows
+    as the log loss does, and says what a log loss of 0.05 is worth where events are rare. The base rate is that of the rows
+    themselves. nan where all outcomes are alike. For two classes scikit-learn's ``d2_log_loss_score`` is this number.
+
+    Examples
+    --------
+    >>> round(d2_log_loss([0, 0, 0, 1], [0.1, 0.2, 0.1, 0.7]), 4)
+    0.6485
+    """
+
+    name: ClassVar[str] = "D² (log loss)"
+    key: ClassVar[str] = "d2_log_loss"
+
+    def _losses(self, pair: Any):
+        return log_loss.losses_of(pair)
+
+    def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        entr = cast(Any, special).entr
+        return entr(rate) + entr(1.0 - rate), np.log1p(-rate) - np.log(rate)
+
+
+d2_log_loss: D2LogLoss = D2LogLoss()

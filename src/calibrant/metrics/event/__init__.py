@@ -1,1 +1,0 @@
-"""Metrics of the risk of an event: one probability, and whether it happened."""

@@ -1,0 +1,344 @@
+"""Means over the rows of one event's probability: risk, bias, squared error, scores weighted by threshold."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from calibrant._kernels.intervals import limits_within, quotient
+from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant.contracts.metric import Direction
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.errors import InputError
+from calibrant.metrics.pair import Targeted
+
+__all__ = [
+    "CalibrationBias",
+    "EventBrierScore",
+    "MeanRisk",
+    "ThresholdWeightedBrierScore",
+    "ThresholdWeightedLogLoss",
+    "ThresholdWeightedScore",
+    "beta_parts",
+    "calibration_bias",
+    "event_brier_score",
+    "mean_risk",
+    "threshold_weighted_brier_score",
+    "threshold_weighted_log_loss",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class EventBrierScore(Targeted, MeanMetric):
+    r"""Mean squared distance between the probability of the event and whether it happened.
+
+    .. math:: \frac{1}{n} \sum_i (p_i - y_i)^2
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    brier_score : summed over all classes.
+
+    Notes
+    -----
+    A proper score. For two classes it is half of ``brier_score``, which sums over both, and what scikit-learn's ``brier_score_loss`` gives.
+    Where events are rare it is small for every model: read ``d2_brier`` beside it.
+    Of :class:`SoftLabels` it is the mean over the raters' labels, (p - s)^2 + s (1 - s) for a share s.
+
+    Examples
+    --------
+    >>> round(event_brier_score([1, 0], [0.8, 0.4]), 6)
+    0.1
+    """
+
+    name: ClassVar[str] = "Brier score of the event"
+    key: ClassVar[str] = "event_brier_score"
+    direction: ClassVar[Direction] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    proper: ClassVar[bool] = True
+    soft_labels: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+
+    @classmethod
+    def _examples(cls) -> Sequence[Any]:
+        return [cls()]
+
+    def _losses(self, record: Any):
+        score, hit = record.pair(self.target)
+        return np.square(score - hit)
+
+    def _unseen(self, record: Any) -> list[np.ndarray]:
+        score, hit = record.pair(self.target)
+        return [np.square(score - (1.0 - hit))]
+
+
+event_brier_score: EventBrierScore = EventBrierScore()
+
+
+@dataclass(frozen=True, repr=False)
+class MeanRisk(Targeted, MeanMetric):
+    r"""Mean probability of the event: the share of rows in which the model expects it.
+
+    .. math:: \bar p = \frac1n \sum_i p_i
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's, or the named class's.
+
+    See Also
+    --------
+    calibration_bias : its distance from the share of events.
+
+    Notes
+    -----
+    It looks at the predictions alone, so it is no score; read it beside the share of events, group by group or month by month.
+
+    Examples
+    --------
+    >>> round(mean_risk([0, 0, 1], [0.1, 0.2, 0.6]), 4)
+    0.3
+    """
+
+    name: ClassVar[str] = "mean risk"
+    key: ClassVar[str] = "mean_risk"
+    estimand: ClassVar[str] = "mean risk of new rows"
+    direction: ClassVar[Direction] = "none"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    soft_labels: ClassVar[bool] = True
+    unseen: ClassVar[str | None] = "double"
+
+    def _losses(self, record: Any):
+        return record.pair(self.target)[0]
+
+
+mean_risk: MeanRisk = MeanRisk()
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationBias(Targeted, MeanMetric):
+    r"""Mean probability of the event minus the share of rows in which it happened.
+
+    .. math:: \bar p - \bar y = \frac1n \sum_i (p_i - y_i)
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    observed_expected_ratio : the same question as a quotient, for rare events.
+    calibration_in_the_large : the same on the scale of the log-odds.
+
+    Notes
+    -----
+    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. A group
+    without events has an interval too, that of one row more of the other outcome. It is no score, so never select a model by it.
+    Of :class:`SoftLabels` y is the share of the event.
+
+    Examples
+    --------
+    >>> round(calibration_bias([0, 0, 1], [0.2, 0.4, 0.6]), 4)
+    0.0667
+    """
+
+    name: ClassVar[str] = "calibration bias"
+    key: ClassVar[str] = "calibration_bias"
+    estimand: ClassVar[str] = "mean risk less the rate of the event, of new rows"
+    direction: ClassVar[Direction] = "none"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    soft_labels: ClassVar[bool] = True
+
+    def _losses(self, record: Any):
+        score, hit = record.pair(self.target)
+        return score - hit
+
+    def _unseen(self, record: Any) -> list[np.ndarray]:
+        score = record.pair(self.target)[0]
+        return [score, score * score]
+
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        # The row not seen is one that fails: of the risks said, each as often as it moves the mean by failing.
+        n, said, squares = totals[..., 0], totals[..., 4], totals[..., 5]
+        ends = -quotient(n - 2.0 * said + squares, n - said), quotient(squares, said)
+        return limits_within(self.range, n, totals[..., 1:4], ends, level)
+
+
+calibration_bias: CalibrationBias = CalibrationBias()
+
+
+@dataclass(frozen=True, repr=False)
+class ThresholdWeightedScore(Targeted, MeanMetric):
+    """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a beta density. See those made from it."""
+
+    low: float = 0.0
+    high: float = 1.0
+    beta: tuple[float, float] | None = None
+
+    direction: ClassVar[Direction] = "minimize"
+    proper: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
+    #: Both parameters of the density are above this: else the score, or its bound, is lost.
+    _least: ClassVar[float] = 0.0
+
+    @classmethod
+    def _examples(cls) -> Sequence[Any]:
+        return [cls(), cls(low=0.05, high=0.4), cls(beta=(2.0, 5.0))]
+
+    def _check(self):
+        if not 0.0 <= self.low < self.high <= 1.0:
+            raise InputError(f"low and high must be thresholds, 0 <= low < high <= 1; got {self.low!r} and {self.high!r}.")
+        if self.beta is None:
+            return
+        if (self.low, self.high) != (0.0, 1.0):
+            raise InputError("beta weighs all thresholds; leave low and high out with it.")
+        if not (isinstance(cast(object, self.beta), tuple) and len(self.beta) == 2 and min(self.beta) > self._least):
+            raise InputError(f"beta must be a pair of numbers above {self._least:g}; got {self.beta!r}.")
+
+    def _losses(self, record: Any):
+        label, happened, not_ = self._both(record)
+        return np.where(label == 1, happened, not_)
+
+    def _unseen(self, record: Any) -> list[np.ndarray]:
+        label, happened, not_ = self._both(record)
+        return [np.where(label == 1, not_, happened)]
+
+    def _both(self, record: Any):
+        pair = record.as_pair(self.target)
+        return pair.labels, *(self._even(pair) if self.beta is None else self._by_density(pair, *self.beta))
+
+    @abstractmethod
+    def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(loss if the event happens, loss if not), (n,) each, all thresholds from ``low`` to ``high`` alike."""
+
+    @abstractmethod
+    def _by_density(self, pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """The same with thresholds weighed by the density of Beta(a, b)."""
+
+
+def beta_parts(pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+    r""":math:`(a + b) \int_p^1 (1 - t) w(t)\, dt` and :math:`(a + b) \int_0^p t\, w(t)\, dt`, (n,) each, w the density of Beta(a, b)."""
+    p, betainc = pair.probabilities, cast(Any, special).betainc
+    return b * betainc(b + 1.0, a, p[:, 0]), a * betainc(a + 1.0, b, p[:, 1])
+
+
+@dataclass(frozen=True, repr=False)
+class ThresholdWeightedBrierScore(ThresholdWeightedScore):
+    r"""Brier score of the event that counts only some thresholds: the elementary score integrated over them.
+
+    .. math:: \frac1n \sum_i \int_0^1 2 |y_i - \theta| \, 1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    low, high : float, default 0 and 1
+        The thresholds that count, all alike: w is 1 between them and 0 elsewhere.
+    beta : (a, b), optional
+        Instead, w is the density of the beta distribution: (2, 18) looks at risks about 0.1. (1, 1) is the Brier score.
+
+    See Also
+    --------
+    threshold_weighted_log_loss : more weight to the smallest and largest thresholds.
+    murphy_curve : the elementary score at every threshold.
+    net_benefit : at one threshold, in true positives.
+
+    Notes
+    -----
+    A proper score: use it where decisions are made between two risks, for example at 5 to 20 %. It does not tell models apart that
+    differ only elsewhere. Choose the thresholds by what errors cost, before looking at the data. Over all thresholds it is
+    ``event_brier_score``.
+
+    References
+    ----------
+    Gneiting and Ranjan, "Comparing density forecasts using threshold- and quantile-weighted scoring rules", JBES 2011; Buja, Stuetzle and
+    Shen, "Loss functions for binary class probability estimation and classification", 2005.
+
+    Examples
+    --------
+    >>> y, p = [0, 1], [0.3, 0.6]
+    >>> round(threshold_weighted_brier_score(y, p), 4), round(threshold_weighted_brier_score(y, p, low=0.1, high=0.2), 4)
+    (0.125, 0.015)
+    """
+
+    name: ClassVar[str] = "threshold-weighted Brier score"
+    key: ClassVar[str] = "threshold_weighted_brier_score"
+    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
+
+    def _even(self, pair: Any):
+        p = np.clip(pair.probabilities[:, 1], self.low, self.high)
+        return np.square(1.0 - p) - (1.0 - self.high) ** 2, np.square(p) - self.low**2
+
+    def _by_density(self, pair: Any, a: Any, b: Any):
+        return tuple(2.0 / (a + b) * part for part in beta_parts(pair, a, b))
+
+
+threshold_weighted_brier_score: ThresholdWeightedBrierScore = ThresholdWeightedBrierScore()
+
+
+@dataclass(frozen=True, repr=False)
+class ThresholdWeightedLogLoss(ThresholdWeightedScore):
+    r"""Log loss of the event that counts only some thresholds: the elementary score integrated over them.
+
+    .. math:: \frac1n \sum_i \int_0^1 \frac{|y_i - \theta|}{\theta (1 - \theta)} \,
+        1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    low, high : float, default 0 and 1
+        The thresholds that count: w is 1 between them and 0 elsewhere.
+    beta : (a, b), both above 1, optional
+        Instead, w is the density of the beta distribution.
+
+    See Also
+    --------
+    threshold_weighted_brier_score : all thresholds that count alike.
+    log_loss : over all thresholds, and any number of classes.
+
+    Notes
+    -----
+    A proper score, bounded where ``low`` is above 0 and ``high`` below 1: use it where risks of one in a thousand and of one in a hundred
+    must be told apart, but one in a million is as good as none. Over all thresholds it is the log loss of the event.
+
+    References
+    ----------
+    Buja, Stuetzle and Shen, "Loss functions for binary class probability estimation and classification", 2005.
+
+    Examples
+    --------
+    >>> y, p = [0, 1], [0.3, 1e-9]
+    >>> round(threshold_weighted_log_loss(y, p), 4), round(threshold_weighted_log_loss(y, p, low=0.001, high=0.5), 4)
+    (10.54, 3.2851)
+    """
+
+    name: ClassVar[str] = "threshold-weighted log loss"
+    key: ClassVar[str] = "threshold_weighted_log_loss"
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    _least: ClassVar[float] = 1.0
+
+    def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+        # Logarithms of both ends; those of 0 and 1 bound nothing.
+        below, above = -np.inf if self.low == 0.0 else np.log(self.low), -np.inf if self.high == 1.0 else np.log1p(-self.high)
+        logs: np.ndarray = pair.log_probabilities
+        if pair.kind == "probability":
+            # As the log loss reads them.
+            logs = np.where(np.asarray(pair.values) > 0.0, logs, np.log(ZERO_FLOOR))
+        happened: np.ndarray = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
+        return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))
+
+    def _by_density(self, pair: Any, a: Any, b: Any):
+        # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b - 1).
+        return tuple((a + b - 1.0) / ((a - 1.0) * (b - 1.0)) * part for part in beta_parts(pair, a - 1.0, b - 1.0))
+
+
+threshold_weighted_log_loss: ThresholdWeightedLogLoss = ThresholdWeightedLogLoss()
