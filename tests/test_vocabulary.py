@@ -11,7 +11,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.contracts.metric import Metric
-from calibrant.frames.forecast_kernel import SUMMED
+from calibrant.frames.kernel import SUMMED
 from calibrant.reporting.classification import KEYS
 from calibrant.reporting.regression.task import METRICS
 

@@ -5,8 +5,7 @@ import pytest
 
 from calibrant.errors import InputError
 from calibrant.frames.columns import Layout
-from calibrant.frames.row_hash import row_hash
-from calibrant.frames.table_rows import TableRows, row_count
+from calibrant.frames.table_rows import TableRows, row_count, row_hash
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

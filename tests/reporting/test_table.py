@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.frames.row_hash import row_hash
+from calibrant.frames.table_rows import row_hash
 from calibrant.predictions import read
 from calibrant.reporting import curves
 from calibrant.reporting.classification import SCORES

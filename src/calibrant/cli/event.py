@@ -10,7 +10,7 @@ from calibrant.cli.columns import require_all
 from calibrant.cli.wording import few
 from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError, warn
-from calibrant.frames.event_labels import NO_AND_YES, event_places
+from calibrant.frames.columns import NO_AND_YES, event_places
 from calibrant.labels import is_missing, places
 
 __all__ = ["QUESTIONS", "UNITS", "as_risk", "event_of", "refuse_target", "refuse_unsaid", "two_labels", "viewed"]

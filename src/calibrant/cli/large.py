@@ -25,11 +25,9 @@ from calibrant.cli.wording import few, say
 from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.frames.coding import encode
-from calibrant.frames.columns import Layout, whole_numbers
+from calibrant.frames.columns import Layout, encode, whole_numbers
 from calibrant.frames.engines.choosing import choose, opened, reading
-from calibrant.frames.row_hash import drawn, row_hash
-from calibrant.frames.table_rows import TableRows, row_count
+from calibrant.frames.table_rows import TableRows, drawn, row_count, row_hash
 from calibrant.labels import places
 from calibrant.reporting.table.report import TableReport
 

@@ -1,9 +1,10 @@
 """Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs little."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["batch_rows", "gathered", "runs"]
+__all__ = ["batch_rows", "gathered", "hive_root", "runs"]
 
 BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
 #: Entries a row that a column of lists is taken to hold, as its type does not say.
@@ -49,3 +50,10 @@ def _one(batches):
     import pyarrow as pa
 
     return pa.Table.from_batches(batches).combine_chunks().to_batches()
+
+
+def hive_root(paths: Sequence[str]) -> Any:
+    """The folder above the first that is called ``name=value``; None where no file lies in one."""
+    folders = Path(paths[0]).absolute().parts[:-1]
+    named = [i for i, name in enumerate(folders) if "=" in name.strip("=")]
+    return str(Path(*folders[: named[0]])) if named else None

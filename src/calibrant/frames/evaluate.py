@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +15,40 @@ from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout, starred
-from calibrant.frames.engines.choosing import choose, columns_of, files, fold, reading
-from calibrant.frames.evaluation import Evaluation
-from calibrant.frames.forecast_evaluation import ForecastEvaluation
-from calibrant.frames.forecast_kernel import ForecastKernel
-from calibrant.frames.kernel import Kernel
-from calibrant.frames.missing_times import refuse_missing_times
+from calibrant.frames.engines.choosing import choose, columns_of, files, fold, opened, reading
+from calibrant.frames.evaluation import Evaluation, ForecastEvaluation
+from calibrant.frames.kernel import ForecastKernel, Kernel
 
-__all__ = ["evaluate"]
+if TYPE_CHECKING:
+    from calibrant.frames.state import Sliced
+
+__all__ = ["evaluate", "refuse_missing_times"]
+
+#: Rows named in the message.
+NAMED = 3
+
+
+def refuse_missing_times(found: "Sliced", source: Any, module: Any, time: str | None) -> None:
+    """InputError with the numbers of the rows that have no time, for the evaluation of a source sliced by ``time``."""
+    # Time is the last of what rows are sliced by.
+    if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):
+        return
+    # A cluster's engine has no order of rows to number them by.
+    rows = [] if module.CLUSTER else _missing(module.batches(opened(source, module), [time], ordered=True), time)
+    more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
+    named = f"{', '.join(f'row {row}' for row in rows[:NAMED])}{more}" if rows else "some rows"
+    verb = "has" if len(rows) == 1 else "have"
+    raise InputError(f"column {time!r} must have a time in every row; {named} {verb} none; repair those rows or filter them out first.")
+
+
+def _missing(batches, name):
+    rows, start = [], 0
+    for batch in batches:
+        empty = np.asarray(batch.column(name).is_null().to_numpy(zero_copy_only=False))
+        rows += (start + np.flatnonzero(empty)).tolist()
+        start += len(empty)
+    return rows
+
 
 #: Fine bins that bins of equal weight are joined from.
 FINE_BINS = 4096

@@ -1,4 +1,4 @@
-"""What an evaluation holds: the sums, and every number that follows from them."""
+"""What an evaluation of a table of any size says: of classes, and of forecasts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,15 +11,48 @@ from calibrant._kernels.debias import binned_errors
 from calibrant._kernels.intervals import quotient, wilson
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
-from calibrant.frames.kernel import fine_edges, widths
-from calibrant.frames.mass_bins import merged_to_mass
-from calibrant.frames.sliced import Sliced, require_width, value_and_limits
+from calibrant.forecasts.read import read_forecast
+from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths
+from calibrant.frames.state import Sliced, require_width, value_and_limits
 from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
 from calibrant.metrics.in_the_large import observed_expected_ratio
 from calibrant.metrics.proper import brier_score, log_loss
+from calibrant.metrics.regression.levels import interval_calibration_error
+from calibrant.metrics.regression.spread import UncertaintyCalibrationError
 from calibrant.metrics.sums import accuracy
 
-__all__ = ["Evaluation", "named_by_target"]
+__all__ = ["Evaluation", "ForecastEvaluation", "merged_to_mass", "named_by_target"]
+
+
+def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, float]:
+    r"""Fine bins (F, 3) joined to at most ``n_bins`` bins of equal weight: (joined sums (B, 3), bin of each fine bin, bound).
+
+    A fine bin goes whole to the bin that holds the middle of its weight. The exact bins of equal weight would cut the fine bins that a
+    multiple of w / B falls in; every row is in its exact bin but for some of those of the fine bins cut. Those moved from a fine bin
+    [l, u) with r right and q wrong change two gaps by at most max(q u, r (1 - l)). So the error differs from the exact one by at most
+
+    .. math:: \frac{2}{w} \sum_{c\ \mathrm{cut}} \max\left(q_c u_c,\ r_c (1 - l_c)\right)
+
+    which is the ``bound``.
+    """
+    mass = sums[:, 0]
+    filled = np.flatnonzero(mass > 0.0)
+    group = np.full(len(mass), -1, dtype=np.intp)
+    if len(filled) == 0:
+        return np.zeros((0, 3)), group, 0.0
+    own, end = mass[filled], np.cumsum(mass[filled])
+    whole = end[-1]
+    part = np.minimum(((end - 0.5 * own) / whole * n_bins).astype(np.intp), n_bins - 1)
+    used, part = np.unique(part, return_inverse=True)
+    group[filled] = part
+    joined = np.stack([np.bincount(part, weights=sums[filled, j], minlength=len(used)) for j in range(3)], axis=1)
+    # Cut: a multiple of whole / n_bins lies strictly inside. Equal to an end, nothing moves.
+    cut = np.ceil(end / whole * n_bins - 1e-9) - np.floor((end - own) / whole * n_bins + 1e-9) > 1.0
+    lower, upper = (edge[filled[cut]] for edge in fine_edges(len(mass)))
+    right = sums[filled[cut], 2]
+    moved = np.maximum((own[cut] - right) * upper, right * (1.0 - lower))
+    return joined, group, float(min(2.0 * moved.sum() / whole, 1.0))
+
 
 #: What numbers of the predicted label are called of an event.
 EVENT_NAMES = {
@@ -157,3 +190,62 @@ def _numbers(bins, sums, score_only):
     for name, metric, totals in wanted:
         out |= value_and_limits(name, metric, np.stack(totals, axis=-1))
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastEvaluation(Sliced):
+    """The metrics of forecasts in each slice of a table; evaluations of parts of a table add up.
+
+    Attributes
+    ----------
+    state : GroupState
+        Sums by slice; ``state.save(path)`` keeps them.
+    n_bins : int
+    """
+
+    n_bins: int = 10
+
+    def __add__(self, other: Any) -> Any:
+        return ForecastEvaluation(self.state + other.state, self.n_bins) if isinstance(other, ForecastEvaluation) else NotImplemented
+
+    @property
+    def _bins(self):
+        return {"strategy": "mass", "n": self.n_bins}
+
+    @property
+    def target(self) -> Literal["forecast"]:
+        """What was counted."""
+        return "forecast"
+
+    @property
+    def levels(self) -> np.ndarray:
+        """(L,) levels between which outcomes were counted."""
+        return np.array(self.state.settings["levels"])
+
+    def calibration_sums(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+        """(parts in order, (P, C, C) rows by the cells between the levels that hold their PIT), joined over slices of one ``part``."""
+        parts, _, sums = self.state.by(part)
+        cells = len(self.levels) + 1
+        return parts, sums[:, -cells * cells :].reshape(-1, cells, cells)
+
+    def _slice(self, group):
+        return group
+
+    def _numbers(self, bins, sums):
+        n, rest = sums[:, :1], sums[:, 1:]
+        out = {"n": n[:, 0]}
+        record = read_forecast([0.0], [1.0], [0.0])
+        widths = {name: len(metric.columns_of(record)) for name, metric in SUMMED.items()}
+        of_levels = interval_calibration_error.totals_of(record).shape[1]
+        require_width(sums, 1 + sum(widths.values()) + of_levels + (len(self.levels) + 1) ** 2)
+        for name, metric in SUMMED.items():
+            width = widths[name]
+            totals, rest = np.concatenate([n, rest[:, :width]], axis=1), rest[:, width:]
+            out |= value_and_limits(name, metric, totals)
+        ence = sketched(self.n_bins)
+        uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
+        gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
+        return out | {
+            ence.key: ence.finalise(bins), uce.key: uce.finalise(gaps),
+            interval_calibration_error.key: interval_calibration_error.finalise(rest[:, None, :of_levels]),
+        }  # fmt: skip

@@ -9,8 +9,7 @@ from calibrant._support.extras import import_extra
 from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation, named_by_target
-from calibrant.frames.forecast_evaluation import ForecastEvaluation
+from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
 from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["Monitoring", "monitor"]

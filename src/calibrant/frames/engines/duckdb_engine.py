@@ -8,8 +8,7 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.frames.batching import batch_rows
-from calibrant.frames.engines.hive import hive_root
+from calibrant.frames.batching import batch_rows, hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 

@@ -4,10 +4,24 @@ import pickle
 from typing import Any
 
 from calibrant._support.extras import import_extra
+from calibrant.frames.batching import hive_root
 from calibrant.frames.engines.file_tasks import file_tasks, fold_task
-from calibrant.frames.engines.hive import hive_root
 
-__all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
+__all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files", "schema_after"]
+
+
+def schema_after(table: Any, transform: Any) -> Any:
+    """Other columns as they were, probabilities and confidence as doubles."""
+    types = import_extra("pyspark.sql.types", "engine='spark'", "spark")
+    fields = []
+    for field in table.schema.fields:
+        if field.name in transform.replaced:
+            kind = types.ArrayType(types.DoubleType()) if field.dataType.typeName() == "array" else types.DoubleType()
+            fields.append(types.StructField(field.name, kind))
+        else:
+            fields.append(field)
+    return types.StructType([*fields, types.StructField(transform.added, types.DoubleType())])
+
 
 CLUSTER, READS = True, ("pyspark",)
 FEATURE = "engine='spark'"
@@ -76,6 +90,5 @@ def _packed(state):
 def apply(table: Any, transform: Any, output: Any) -> None:
     """Write the transformed table as a folder of Parquet files."""
     import_extra("pyspark", FEATURE, "spark")
-    from calibrant.frames.engines.spark_types import schema_after
 
     table.mapInArrow(lambda batches: map(transform, batches), schema_after(table, transform)).write.parquet(str(output))

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calibrant.frames.row_hash import drawn
+from calibrant.frames.table_rows import drawn
 from calibrant.predictions import Predictions
 
 __all__ = ["FOLDS", "SAMPLE_ENTRIES", "SAMPLE_ROWS", "TableSample", "fold_of", "rate_of"]
