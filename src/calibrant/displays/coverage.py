@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_axes, draw_grid, plain_text, show_title
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
-from calibrant.metrics.decision.set_coverage_by import set_coverage_by
 from calibrant.metrics.regression.conditional import GroupCoverage
+from calibrant.metrics.sets import set_coverage_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -50,21 +50,12 @@ from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_c
 from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
 from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
 from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
-from calibrant.metrics.decision.average_two_bin_calibration_error import (
+from calibrant.metrics.decisions import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )
-from calibrant.metrics.decision.calibration_decision_loss import calibration_decision_loss as calibration_decision_loss
-from calibrant.metrics.decision.conditional_coverage_gap import conditional_coverage_gap as conditional_coverage_gap
-from calibrant.metrics.decision.cutoff_calibration_error import cutoff_calibration_error as cutoff_calibration_error
-from calibrant.metrics.decision.set_coverage import set_coverage as set_coverage
-from calibrant.metrics.decision.set_coverage_by import set_coverage_by as set_coverage_by
-from calibrant.metrics.decision.set_sizes import SetSizes as SetSizes
-from calibrant.metrics.decision.set_sizes import set_sizes as set_sizes
-from calibrant.metrics.decision.soft_binned_calibration_decision_loss import (
-    soft_binned_calibration_decision_loss as soft_binned_calibration_decision_loss,
-)
-from calibrant.metrics.decision.u_calibration_error import u_calibration_error as u_calibration_error
-from calibrant.metrics.decision.worst_slab_coverage import worst_slab_coverage as worst_slab_coverage
+from calibrant.metrics.decisions import calibration_decision_loss as calibration_decision_loss
+from calibrant.metrics.decisions import cutoff_calibration_error as cutoff_calibration_error
+from calibrant.metrics.decisions import u_calibration_error as u_calibration_error
 from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
 from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition
 from calibrant.metrics.decomposition import refinement_error as refinement_error
@@ -131,6 +122,12 @@ from calibrant.metrics.regression.spread import quantile_calibration_error as qu
 from calibrant.metrics.regression.spread import uncertainty_calibration_error as uncertainty_calibration_error
 from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
 from calibrant.metrics.scoring import scorer as scorer
+from calibrant.metrics.sets import SetSizes as SetSizes
+from calibrant.metrics.sets import conditional_coverage_gap as conditional_coverage_gap
+from calibrant.metrics.sets import set_coverage as set_coverage
+from calibrant.metrics.sets import set_coverage_by as set_coverage_by
+from calibrant.metrics.sets import set_sizes as set_sizes
+from calibrant.metrics.sets import worst_slab_coverage as worst_slab_coverage
 from calibrant.metrics.several import compute as compute
 from calibrant.metrics.significance.calibration_error import calibration_error_test as calibration_error_test
 from calibrant.metrics.significance.cumulative import cumulative_test as cumulative_test
@@ -142,6 +139,9 @@ from calibrant.metrics.significance.t_cal import t_cal_test as t_cal_test
 from calibrant.metrics.skill import d2_brier as d2_brier
 from calibrant.metrics.skill import d2_log_loss as d2_log_loss
 from calibrant.metrics.slope import calibration_slope as calibration_slope
+from calibrant.metrics.soft_binned import (
+    soft_binned_calibration_decision_loss as soft_binned_calibration_decision_loss,
+)
 from calibrant.metrics.sums import accepted_share as accepted_share
 from calibrant.metrics.sums import accuracy as accuracy
 from calibrant.metrics.sums import confidence_spread as confidence_spread

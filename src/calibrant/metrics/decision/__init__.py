@@ -1,1 +1,0 @@
-"""Measures of calibration by what they promise a decision: truthful, testable, actionable."""

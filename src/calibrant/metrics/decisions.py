@@ -1,0 +1,336 @@
+"""Calibration errors that say what a decision at the worst cut or loss can lose."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._kernels import bins
+from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.intervals import quotient
+from calibrant._kernels.thresholds import decision_loss
+from calibrant._support.options import require_count
+from calibrant.contracts.metric import Interval
+from calibrant.contracts.tags import Promises
+from calibrant.metrics.pair import PairMetric
+
+__all__ = [
+    "AverageTwoBinCalibrationError",
+    "CalibrationDecisionLoss",
+    "CutMetric",
+    "CutoffCalibrationError",
+    "UCalibrationError",
+    "average_two_bin_calibration_error",
+    "calibration_decision_loss",
+    "cutoff_calibration_error",
+    "u_calibration_error",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class CutMetric(PairMetric):
+    """A function of the sums on either side of each cut. A metric writes ``_of_cuts(sums, low, high)``.
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+    cells : int, default 0
+        0 sorts all rows and cuts between any two distinct scores. A number of cells (1,024 is plenty) cuts at k / cells only, and then the
+        metric has a state of fixed size.
+    """
+
+    target: Any = "event"
+    cells: int = 0
+
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    promises: ClassVar[Promises]
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="answer"), cls(cells=1024)]
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether ``state`` works with these options: with ``cells``."""
+        return self.cells > 0
+
+    def _check(self):
+        require_count("cells", self.cells, 0, most=65_536)
+
+    @abstractmethod
+    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The value from sums of (weight, score, hits) between cuts, (..., m, 3), and the ends of where each of m + 1 cuts may lie."""
+
+    def _ends(self):
+        """On a grid, a cut is at one place alone; the first, at 0, stands for none."""
+        edges = bins.equal_width_edges(self.cells)
+        return edges, edges
+
+    def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Callable[[np.ndarray], float]:
+        if self.cells:
+            index, count, ends = bins.equal_width_index(score, self.cells), self.cells, self._ends()
+        else:
+            unique, index = np.unique(score, return_inverse=True)
+            count, ends = len(unique), (np.append(0.0, unique), np.append(unique, 1.0))
+        given = bins.grouped_sums(index, count, [score], weight)
+
+        def value(hit):
+            hits = np.bincount(index, weights=weight * hit, minlength=count)
+            return float(self._of_cuts(np.column_stack([given, hits]), *ends))
+
+        return value
+
+    def _pair_value(self, score, hit, weight):
+        return self._prepared(score, weight)(hit)
+
+    def _value(self, record):
+        return float(self._finalise(self._all_totals(record))) if self.cells else super()._value(record)
+
+    def _totals(self, record):
+        return self._group_totals(record, 0, 1)[0]
+
+    def _group_totals(self, record, group, n_groups):
+        if not self.cells:
+            return super()._totals(record)
+        score, hit = record.pair(self.target)
+        cell = bins.equal_width_index(score, self.cells) + group * self.cells
+        return bins.grouped_sums(cell, n_groups * self.cells, [score, hit], record.weight).reshape(n_groups, self.cells, 3)
+
+    def _finalise(self, totals):
+        return self._of_cuts(totals, *self._ends())
+
+
+@dataclass(frozen=True, repr=False)
+class CutoffCalibrationError(CutMetric):
+    r"""Largest gap between scores and hits summed over any interval of scores: the range of the cumulative differences.
+
+    .. math:: \max_{a \le b} \left| \frac1n \sum_{a \le s_i \le b} (c_i - s_i) \right| = \max_k A_k - \min_k A_k,
+        \quad A_k = \frac1n \sum_{i \le k} (c_i - s_i)
+
+    in the order of the scores, cut only between distinct ones.
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    cells : int, default 0
+        0 is exact, by one sort. A number of cells cuts at k / cells only, with a state of fixed size: too low by at most twice the largest
+        share of the rows in a cell.
+
+    See Also
+    --------
+    cumulative_test : whether it may be chance.
+    ks_calibration_error : intervals that begin at 0 only.
+    calibration_decision_loss : over all decisions, not by cutoffs alone.
+
+    Notes
+    -----
+    Use it where rows above a cutoff, or between two, are acted on: the mean probability of no such group is off by more than this number
+    over the group's share of the rows. It can be estimated from few rows, as the ECE of many distinct scores cannot. Not truthful: noise in
+    it depends on how the scores are ordered. Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never select a model by it.
+
+    References
+    ----------
+    Rossellini et al., "Can a calibration metric be both testable and actionable?", 2025; Arrieta-Ibarra et al., "Metrics of calibration for
+    probabilistic predictions", JMLR 2022.
+
+    Examples
+    --------
+    >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]), 3)
+    0.15
+    """
+
+    name: ClassVar[str] = "cutoff calibration error"
+    key: ClassVar[str] = "cutoff_error"
+    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: its size times the stake")
+
+    def _of_cuts(self, sums, low, high):
+        gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
+        spread = np.maximum(gap.max(axis=-1), 0.0) - np.minimum(gap.min(axis=-1), 0.0)
+        return np.minimum(quotient(spread, sums[..., 0].sum(axis=-1)), 1.0)
+
+
+cutoff_calibration_error: CutoffCalibrationError = CutoffCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class AverageTwoBinCalibrationError(CutMetric):
+    r"""Squared gap of two bins, summed, and averaged over a cut drawn evenly from [0, 1] (ATB): a *truthful* measure.
+
+    .. math:: \frac{1}{n^2} \int_0^1 \Big[ \big( \sum_{s_i < \theta} (c_i - s_i) \big)^2 + \big( \sum_{s_i \ge \theta} (c_i - s_i) \big)^2
+        \Big] d\theta
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    cells : int, default 0
+        0 is exact, by one sort. A number of cells draws the cut from k / cells instead: truthful all the same, with a state of fixed size,
+        and off the exact value by at most :math:`2 \bar r^2 / \mathrm{cells}`, :math:`\bar r` the mean of :math:`|c - s|`: 0.002 at most
+        for 1,024.
+
+    See Also
+    --------
+    cutoff_calibration_error : the worst cut in place of the average.
+    soft_binned_calibration_decision_loss : what it costs to act on the scores.
+    brier_score : which also tells good forecasts from constant ones.
+
+    Notes
+    -----
+    Use it where whoever is judged by the number chooses the probabilities: rounding or pushing them, which lowers an ECE, raises it in
+    expectation. Each row is in one of the two bins, so the variance of the outcomes adds the same :math:`\sum p(1-p)/n^2` whatever is said,
+    and the rest is squared bias, which the truth alone makes 0 for sure. Hence its floor is not 0: ``null_of`` says
+    what calibrated scores show. Do not subtract that; the difference is not truthful. The constant base rate does as well as the
+    truth, so read it beside a proper score. The formula was rebuilt from the abstract; the paper may divide by another power of n.
+
+    References
+    ----------
+    Hartline, Hu and Wu, "A perfectly truthful calibration measure", COLT 2026.
+
+    Examples
+    --------
+    >>> round(average_two_bin_calibration_error([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]), 6)
+    0.006125
+    """
+
+    name: ClassVar[str] = "ATB"
+    key: ClassVar[str] = "atb"
+    tilted: ClassVar[bool] = True
+    promises: ClassVar[Promises] = Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor")
+
+    def _of_cuts(self, sums, low, high):
+        gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
+        gap = np.concatenate([np.zeros((*gap.shape[:-1], 1)), gap], axis=-1)
+        squares = gap * gap + (gap[..., -1:] - gap) ** 2
+        # On a grid the cuts 1 / cells, ..., 1 are equally likely.
+        law = np.append(0.0, np.full(self.cells, 1.0 / self.cells)) if self.cells else high - low
+        n = sums[..., 0].sum(axis=-1)
+        return quotient(squares @ law, n * n)
+
+
+average_two_bin_calibration_error: AverageTwoBinCalibrationError = AverageTwoBinCalibrationError()
+
+
+@dataclass(frozen=True, repr=False)
+class UCalibrationError(CutMetric):
+    r"""Mean payoff lost by acting on the scores in place of on the base rate, for the worst V-shaped payoff in [0, 1].
+
+    .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) & \bar c > \mu \\
+        \sum_{s_i > \mu} (\mu - c_i) & \bar c \le \mu \end{cases}
+
+    and 0 if no payoff loses.
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    cells : int, default 0
+        0 is exact, by one sort, with the kink at any score. A number of cells puts kinks at k / cells only, with a state of fixed size:
+        never above the exact value, which it reaches if all scores are on the grid.
+
+    See Also
+    --------
+    calibration_decision_loss : against the best use of the scores, not of a constant.
+
+    Notes
+    -----
+    Use it to ask whether some decision maker would have done better without the scores. A mild demand: forecasts far from calibrated pass
+    it, if they are better than a constant for everybody. Over all payoffs in [0, 1] the loss is at most twice this number. A score at the
+    kink counts against it.
+
+    References
+    ----------
+    Kleinberg, Paes Leme, Schneider and Teng, "U-calibration: forecasting for an unknown agent", COLT 2023.
+
+    Examples
+    --------
+    >>> round(u_calibration_error([1, 1, 0, 0], [0.2, 0.3, 0.7, 0.8]), 3)
+    0.5
+    """
+
+    name: ClassVar[str] = "U-calibration error"
+    key: ClassVar[str] = "u_calibration_error"
+    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "against the best constant: at most twice its size")
+
+    def _of_cuts(self, sums, low, high):
+        mass, hits = (np.cumsum(sums[..., j], axis=-1) for j in (0, 2))
+        mass, hits = (np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1) for each in (mass, hits))
+        n, rate = mass[..., -1:], quotient(hits[..., -1:], mass[..., -1:])
+        below = np.where(rate > low, (hits - low * mass) / np.maximum(low, 1.0 - low), 0.0)
+        above = np.where(rate < high, (high * (n - mass) - (hits[..., -1:] - hits)) / np.maximum(high, 1.0 - high), 0.0)
+        return quotient(np.maximum(np.maximum(below, above).max(axis=-1), 0.0), n[..., 0])
+
+
+u_calibration_error: UCalibrationError = UCalibrationError()
+
+
+#: With fewer rows for each distinct score no error is claimed for sure.
+ROWS_EACH = 10.0
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationDecisionLoss(PairMetric):
+    r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped payoff in [0, 1] (CDL).
+
+    .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_v w_v \left| \bar c_v - \mu \right|
+        1\{\mu \text{ between } v \text{ and } \bar c_v\}
+
+    over the distinct scores v, of share :math:`w_v` and rate :math:`\bar c_v`.
+
+    Parameters
+    ----------
+    target : {"event", "answer"} or a class label, default "event"
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+
+    See Also
+    --------
+    soft_binned_calibration_decision_loss : the same where scores do not repeat.
+    u_calibration_error : against the best constant.
+
+    Notes
+    -----
+    Use it for scores of few distinct values (rounded, or of a table), to bound what any decision maker loses by trusting them: at most
+    twice this number, for any payoffs in [0, 1]; it is at most twice the ECE of the distinct scores, and can be far smaller. Where most
+    scores are distinct each stands for its own outcome and the number says nothing: it warns of nothing, so use the soft-binned one, and
+    its interval begins at 0 below ten rows a score. It is no sum over rows, so it has no state. Not truthful: coarser scores have less
+    noise in it.
+
+    References
+    ----------
+    Hu and Wu, "Predict to minimize swap regret for all payoff-bounded tasks", FOCS 2024.
+
+    Examples
+    --------
+    >>> round(calibration_decision_loss([0, 1, 1, 1], [0.4, 0.4, 0.4, 0.4]), 3)
+    0.583
+    """
+
+    target: Any = "event"
+
+    name: ClassVar[str] = "CDL"
+    key: ClassVar[str] = "cdl"
+    direction: ClassVar[str] = "minimize"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    promises: ClassVar[Promises] = Promises("no", "no", "yes", "against the best use of the scores: at most twice its size")
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(target="answer")]
+
+    def _pair_value(self, score, hit, weight):
+        unique, index = np.unique(score, return_inverse=True)
+        mass, hits = grouped_sums(index, len(unique), [hit], weight).T
+        return min(decision_loss(unique, hits / mass, mass), 1.0)
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        found = super()._interval(record, level, method, n_resamples, random_state)
+        distinct = len(np.unique(record.pair(self.target)[0]))
+        if found.method != "debiased" or found.n >= ROWS_EACH * distinct:
+            return found
+        return Interval.holding(found.value, (0.0, found.high), level, found.method, found.n, found.plain)
+
+
+calibration_decision_loss: CalibrationDecisionLoss = CalibrationDecisionLoss()

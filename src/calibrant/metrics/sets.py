@@ -1,0 +1,406 @@
+"""Sets of labels: how many hold their label, in all, by group and in the worst slab, and how large they are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.clusters import mean_worth
+from calibrant._kernels.intervals import clopper_pearson
+from calibrant._support.options import require_count
+from calibrant.arrays import plain_array, to_array, weights
+from calibrant.contracts.columns import plain
+from calibrant.contracts.interval import Interval, require_level
+from calibrant.errors import InputError
+from calibrant.groups import Groups, read_clusters, read_groups
+from calibrant.labels import class_array, encode_labels
+from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group
+
+__all__ = [
+    "SetRows",
+    "SetSizes",
+    "conditional_coverage_gap",
+    "read_sets",
+    "set_coverage",
+    "set_coverage_by",
+    "set_sizes",
+    "worst_slab_coverage",
+]
+
+
+@dataclass(frozen=True)
+class SetRows:
+    """What measures of sets read.
+
+    Attributes
+    ----------
+    sets : (n, K) booleans
+    labels : (n,) positions of the true classes, or None
+    classes : (K,)
+    weights : (n,)
+    kept : (n_given,) booleans, the rows of weight above 0; or None
+    """
+
+    sets: np.ndarray
+    labels: np.ndarray | None
+    classes: np.ndarray
+    weights: np.ndarray
+    kept: np.ndarray | None
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    @property
+    def held(self) -> np.ndarray:
+        """(n,) 1 where the set holds the true class."""
+        return self.sets[np.arange(len(self)), self.labels].astype(np.float64)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(n,) number of classes in each set."""
+        return np.count_nonzero(self.sets, axis=1)
+
+
+def read_sets(y_true: ArrayLike | None, sets: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> SetRows:
+    """The rows, once the sets are (n, K) booleans and there is a known label for each; no labels where ``y_true`` is None."""
+    member = plain_array(sets, "sets")
+    if member.ndim != 2 or len(member) == 0 or not (member.dtype == bool or np.isin(member, (0, 1)).all()):
+        raise InputError(
+            f"sets must be (n, K) booleans, whether each class is in the set; got shape {member.shape} of {member.dtype}; "
+            "pass what predict_set gives."
+        )
+    known = class_array(classes, member.shape[1])
+    labels = None
+    if y_true is not None:
+        labels, known = encode_labels(y_true, known, len(member), member.shape[1], name="y_true", positions=classes is not None)
+    weight, kept = weights(sample_weight, len(member))
+    rows = slice(None) if kept is None else kept
+    names = np.arange(member.shape[1]) if known is None else known
+    weight = np.ones(len(member)) if weight is None else weight
+    return SetRows(member.astype(bool)[rows], None if labels is None else labels[rows], names, weight, kept)
+
+
+def set_coverage(
+    y_true: ArrayLike, sets: Any, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+) -> Interval:  # fmt: skip
+    r"""Share of the sets that hold the true class, with the interval of Clopper and Pearson.
+
+    .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    level : float, default 0.95
+        Of the interval, not of the sets.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice.
+    classes : (K,) labels in column order, optional
+    cluster : (n,), optional
+        Which rows hang together: the interval counts as many independent rows as they are worth.
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    InputError
+        When the sets are no booleans, or the labels do not fit them.
+
+    See Also
+    --------
+    set_coverage_by : of each class, group or size.
+    set_sizes : what the coverage costs.
+    ConformalSets : makes sets that keep a promise.
+
+    Notes
+    -----
+    The interval is of the coverage of these very sets on ever more rows; that of sets made on other calibration rows varies besides.
+
+    Examples
+    --------
+    >>> found = set_coverage([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]])
+    >>> found.value, round(found.low, 3), round(found.high, 3)
+    (0.75, 0.194, 0.994)
+    """
+    require_level(level)
+    rows = read_sets(y_true, sets, classes, sample_weight)
+    n, held = float(rows.weights.sum()), float(rows.weights @ rows.held)
+    worth = 1.0 if cluster is None else mean_worth(rows.held, rows.weights, read_clusters(cluster, rows), level)
+    low, high = (float(np.asarray(end)) for end in clopper_pearson(worth * held, worth * n, level))
+    return Interval.holding(held / n, (low, high), level, "analytic", n)
+
+
+def set_coverage_by(
+    y_true: ArrayLike, sets: Any, *, by: str = "class", groups: Any = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> GroupCoverage:  # fmt: skip
+    """Coverage and mean size of the sets of each class, of each group, or of each size.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    by : {"class", "groups", "size"}
+        The true class, the ``groups``, or the number of classes in the set: empty and full sets are sizes of their own.
+    groups : (n,) labels of any kind, or a frame of several columns, for ``by="groups"``
+    level : float, default 0.95
+        Of the interval of each (Wilson's).
+    sample_weight : (n,), optional
+    classes : (K,) labels in column order, optional
+
+    Returns
+    -------
+    GroupCoverage
+        One row a class, group or size, with n, coverage, its interval, and the mean size as ``width``; ``.frame()`` gives a data frame.
+
+    Raises
+    ------
+    InputError
+        When groups are given for another ``by``, or not given for theirs.
+
+    See Also
+    --------
+    set_coverage : of all rows together.
+    conditional_coverage_gap : one number for all classes or groups.
+    worst_slab_coverage : where no groups are given.
+
+    Notes
+    -----
+    Coverage right on the whole may be wrong for a class that is rare or hard. By size it shows whether larger sets are earned: a set of one
+    class should be right as often as others.
+
+    Examples
+    --------
+    >>> found = set_coverage_by([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]])
+    >>> found.group.tolist(), found.coverage.tolist(), found.width.tolist()
+    ([0, 1], [1.0, 0.5], [1.5, 1.0])
+    """
+    require_level(level)
+    if by not in ("class", "groups", "size") or (by == "groups") != (groups is not None):
+        given = "without" if groups is None else "with"
+        raise InputError(f'by must be "class" or "size", or "groups" with groups=; got {by!r} {given} groups.')
+    rows = read_sets(y_true, sets, classes, sample_weight)
+    if by == "groups":
+        found = read_groups(groups, rows)
+    else:
+        names, index = np.unique(np.asarray(rows.labels if by == "class" else rows.sizes), return_inverse=True)
+        found = Groups(rows.classes[names] if by == "class" else names, index)
+    return held_by_group(found, rows.held, rows.sizes, rows.weights, level)
+
+
+@dataclass(frozen=True)
+class SetSizes:
+    """Sizes of sets.
+
+    Attributes
+    ----------
+    mean : float
+        Mean number of classes (the ambiguity).
+    median : float
+    single, empty, full : float
+        Share of sets of one class, of none, and of all.
+    n : float, sum of weights
+
+    See Also
+    --------
+    metrics.set_sizes : makes it.
+    """
+
+    mean: float
+    median: float
+    single: float
+    empty: float
+    full: float
+    n: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return plain(vars(self))
+
+
+def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:
+    """Mean and median size of the sets, and the shares of sets of one class, of none and of all.
+
+    Parameters
+    ----------
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    sample_weight : (n,), optional
+
+    Returns
+    -------
+    SetSizes
+
+    Raises
+    ------
+    InputError
+        When the sets are no booleans.
+
+    See Also
+    --------
+    set_coverage : whether they hold the true class; sizes compare at equal coverage only.
+
+    Examples
+    --------
+    >>> found = set_sizes([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]])
+    >>> found.mean, found.single, found.empty
+    (1.5, 0.25, 0.25)
+    """
+    rows = read_sets(None, sets, None, sample_weight)
+    size, weight = rows.sizes, rows.weights
+    n = float(weight.sum())
+    mass = np.cumsum(np.bincount(size, weights=weight, minlength=rows.sets.shape[1] + 1))
+    share = np.diff(mass, prepend=0.0) / n
+    return SetSizes(
+        float(weight @ size) / n, float(np.searchsorted(mass, 0.5 * n)), float(share[1]), float(share[0]), float(share[-1]), n
+    )  # fmt: skip
+
+
+def conditional_coverage_gap(
+    y_true: ArrayLike, sets: Any, *, said: float = 0.9, by: str = "class", groups: Any = None, sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:  # fmt: skip
+    r"""Mean distance of the coverage of each class (or group, or size) from the coverage that was said.
+
+    .. math:: \frac{1}{G} \sum_g |\hat c_g - \text{said}|
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    said : float, default 0.9
+        The level of the sets.
+    by : {"class", "groups", "size"}
+    groups : (n,) labels of any kind, or a frame of several columns, for ``by="groups"``
+    sample_weight : (n,), optional
+    classes : (K,) labels in column order, optional
+
+    Returns
+    -------
+    float
+        From 0.
+
+    See Also
+    --------
+    set_coverage_by : each of them, with its interval.
+    worst_slab_coverage : where no groups are given.
+
+    Notes
+    -----
+    Classes of few rows add noise: with n rows each, sets that cover all as said have a gap of about 0.8 sqrt(said (1 - said) / n).
+
+    References
+    ----------
+    Ding et al., "Class-conditional conformal prediction with many classes", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> round(conditional_coverage_gap([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]], said=0.9), 3)
+    0.25
+    """
+    require_level(said, "said")
+    found = set_coverage_by(y_true, sets, by=by, groups=groups, sample_weight=sample_weight, classes=classes)
+    return float(np.mean(np.abs(found.coverage - said)))
+
+
+#: Slabs begin and end at so many places along a direction.
+CUTS = 40
+
+
+def worst_slab_coverage(
+    y_true: ArrayLike, sets: Any, X: ArrayLike, *, share: float = 0.2, n_draws: int = 200, level: float = 0.95, random_state: int = 0,
+    classes: ArrayLike | None = None,
+) -> Interval:  # fmt: skip
+    """Coverage in the slab of features where it is least, with the interval of Clopper and Pearson.
+
+    The slab, the rows between two parallel planes, is chosen on a random half of the rows, among ``n_draws`` directions; the coverage is
+    that of the other half's rows in it.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    X : (n, d) numbers
+    share : float, default 0.2
+        Of the rows that a slab holds at least.
+    n_draws : int, default 200
+        Of directions.
+    level : float, default 0.95
+        Of the interval.
+    random_state : int, default 0
+        Seed of the halves and the directions.
+    classes : (K,) labels in column order, optional
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    InputError
+        When X does not fit the sets, or rows are too few to be halved.
+
+    See Also
+    --------
+    set_coverage_by : of classes and groups that have names.
+
+    Notes
+    -----
+    In the half that it was chosen on, the worst slab covers too little for any sets whatever: by chance. Only the other half says whether
+    there is a region that is not covered.
+
+    References
+    ----------
+    Cauchois, Gupta and Duchi, "Knowing what you know", JMLR 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1.0, 1.0, 400)[:, None]
+    >>> y = (X[:, 0] > 0.5).astype(int)
+    >>> found = worst_slab_coverage(y, np.tile([True, False], (400, 1)), X)
+    >>> found.value
+    0.0
+    """
+    require_level(level)
+    require_count("n_draws", n_draws)
+    rows, values = read_sets(y_true, sets, classes, None), to_array(X, "X").astype(np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or len(values) != len(rows) or not np.isfinite(values).all():
+        raise InputError(f"X must be ({len(rows)}, d) finite numbers, a row for each set; got shape {values.shape}.")
+    if not 0.0 < share <= 0.5 or share * len(rows) < 20.0:
+        raise InputError(f"share must be at most 0.5, and of {len(rows)} rows at least 20; got {share!r}; give more, or raise it.")
+    rng = np.random.default_rng(random_state)
+    spread = values.std(axis=0)
+    values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    first = rng.permutation(len(rows)) < len(rows) // 2
+    directions = rng.normal(size=(n_draws, values.shape[1]))
+    least, found = np.inf, (0, -np.inf, np.inf)
+    for k, direction in enumerate(directions):
+        coverage, low, high = _worst(values[first] @ direction, rows.held[first], share)
+        if coverage < least:
+            least, found = coverage, (k, low, high)
+    place = values[~first] @ directions[found[0]]
+    inside = (found[1] <= place) & (place <= found[2])
+    n, held = float(inside.sum()), float(rows.held[~first][inside].sum())
+    low, high = (float(np.asarray(end)) for end in clopper_pearson(held, n, level))
+    return Interval.holding(held / n if n > 0.0 else np.nan, (low, high), level, "analytic", n)
+
+
+def _worst(place: np.ndarray, held: np.ndarray, share: float) -> tuple[float, float, float]:
+    """(coverage, low, high) of the slab along one direction that covers least."""
+    order = np.argsort(place, kind="stable")
+    total = np.append(0.0, np.cumsum(held[order]))
+    ends = np.unique(np.linspace(0, len(place), CUTS + 1).astype(np.intp))
+    count = ends[None, :] - ends[:, None]
+    covered = total[ends][None, :] - total[ends][:, None]
+    rate = np.where(count >= share * len(place), covered / np.maximum(count, 1), np.inf)
+    begin, end = np.unravel_index(int(np.argmin(rate)), rate.shape)
+    along = place[order]
+    # The outermost slabs have no end on their side.
+    low = -np.inf if begin == 0 else along[ends[begin]]
+    high = np.inf if ends[end] == len(place) else along[ends[end] - 1]
+    return float(rate[begin, end]), float(low), float(high)
