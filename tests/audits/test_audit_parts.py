@@ -7,13 +7,12 @@ from scipy import optimize, special, stats
 import calibrant as cb
 from calibrant._kernels.groups import membership
 from calibrant.audits import nulls as kernel
-from calibrant.audits.evidence import shrunk_gaps
 from calibrant.audits.found import _rules, found_groups, number_features
 from calibrant.audits.levels import cells, columns_of, everyone, family
-from calibrant.audits.limits import gap_limits
+from calibrant.audits.limits import Totals, gap_limits, parted
 from calibrant.audits.nulls import Strong, Weak, _statistics
+from calibrant.audits.rows import shrunk_gaps
 from calibrant.audits.sample import ClassSample, ScoreSample, of_outcomes
-from calibrant.audits.totals import Totals, parted
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -8,10 +8,10 @@ from calibrant._kernels.groups import membership
 from calibrant.audits import nulls
 from calibrant.audits.families import _critical, _multicalibration, audited
 from calibrant.audits.levels import Column, Family
+from calibrant.audits.limits import Totals
 from calibrant.audits.result import GroupGap
 from calibrant.audits.rows import gaps, sorted_gaps
 from calibrant.audits.sample import OutcomeSample, ScoreSample, of_outcomes
-from calibrant.audits.totals import Totals
 
 
 def outcomes() -> OutcomeSample:

@@ -7,7 +7,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.monitoring.pit_claim import PitClaim
+from calibrant.monitoring.claims import PitClaim
 
 
 def normal(rng, n):

@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.betting import cell_shares
-from calibrant.monitoring.refit_gain import _out_of_fold, forecast_refit_gain, refit_gain
+from calibrant.monitoring.claims import _out_of_fold, forecast_refit_gain, refit_gain
 
 
 def rows(n, sharp, seed):

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant.errors import InputError
-from calibrant.monitoring.score_claim import ScoreClaim, learned_band
+from calibrant.monitoring.claims import ScoreClaim, learned_band
 
 
 def test_the_band_is_that_of_all_bins_together_and_claims_nothing_where_no_row_was():

@@ -7,7 +7,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.select.regression_candidates import regression_candidates_for
+from calibrant.select.candidates import regression_candidates_for
 
 SCORES = {"nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score}
 #: How the error and the std said are made from the true std and a standard normal draw.

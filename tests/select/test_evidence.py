@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.select.evidence import score_difference
+from calibrant.select.trust import score_difference
 
 
 def test_by_hand():

@@ -6,9 +6,9 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.select.evidence import score_difference
-from calibrant.select.forecast_pool import RATE, forecast_pool
-from calibrant.select.held_out_forecasts import HeldOutForecasts
+from calibrant.select.evidence_pool import RATE, forecast_pool
+from calibrant.select.held_out import HeldOutForecasts
+from calibrant.select.trust import score_difference
 
 FOLDS = 4
 

@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.select.held_out_forecasts import HeldOutForecasts
+from calibrant.select.held_out import HeldOutForecasts
 
 SCORES = {"nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.select.signal_curve import SignalCurve
+from calibrant.select.stacked_confidence import SignalCurve
 
 
 @pytest.mark.parametrize("domain", ["unit", "real"])

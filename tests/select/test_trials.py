@@ -9,9 +9,9 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.predictions import read
 from calibrant.select import auto, candidates
+from calibrant.select.auto import fitted, tried
 from calibrant.select.candidates import CANDIDATES, Candidate
 from calibrant.select.held_out import canonical
-from calibrant.select.trials import fitted, tried
 
 
 def problem(n=400, seed=0):

@@ -144,7 +144,7 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("0.5 * self.alpha, self.tolerance)", "self.alpha, self.tolerance)", (MONITOR, "claim_of_a_reference")),
         ("np.exp(-max(self.path_, default=0.0))", "np.exp(-self.path_[-1])", (MONITOR, "remember_the_largest")),
     ),
-    "monitoring/score_claim.py": (
+    "monitoring/claims.py": (
         (" / max(float((n > 0.0).sum()), 1.0))", ")", (MONITOR, "claim_of_a_reference")),
         ("low - score, -1.0) - tolerance", "low - score, -1.0) + tolerance", (MONITOR, "claim_of_a_reference")),
     ),

@@ -13,9 +13,8 @@ from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.groups import membership, row_sums, scaled_columns, scaled_rows
 from calibrant._kernels.step_down import step_down
 from calibrant.audits.levels import Family, everyone
-from calibrant.audits.limits import matched_variance
+from calibrant.audits.limits import Totals, matched_variance, parted
 from calibrant.audits.sample import Sample, ScoreSample
-from calibrant.audits.totals import Totals, parted
 
 __all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
 

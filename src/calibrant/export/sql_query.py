@@ -9,8 +9,7 @@ from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
-from calibrant.export.sql_columns import Columns, quoted
-from calibrant.export.sql_levels import position
+from calibrant.export.sql_columns import Columns, position, quoted
 from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["to_sql"]

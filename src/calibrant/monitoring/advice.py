@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.contracts.columns import plain
-from calibrant.monitoring.pit_claim import PitClaim
-from calibrant.select.evidence import EVIDENCE, LEAST_ROWS
+from calibrant.monitoring.claims import PitClaim
+from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 
 if TYPE_CHECKING:
     from calibrant.monitoring.monitor import CalibrationMonitor

@@ -19,9 +19,8 @@ from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
 from calibrant.forecasts.read import read_forecast
 from calibrant.monitoring.advice import Advice, advise
+from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
-from calibrant.monitoring.pit_claim import PitClaim
-from calibrant.monitoring.score_claim import ScoreClaim, learned_band
 from calibrant.predictions import Inputs
 
 __all__ = ["CalibrationMonitor"]

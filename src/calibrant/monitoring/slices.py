@@ -14,7 +14,7 @@ from calibrant._support.text_table import MOST_SHOWN, text_table
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
-from calibrant.monitoring.pit_claim import PitClaim
+from calibrant.monitoring.claims import PitClaim
 
 __all__ = ["SliceTests", "worst_slices"]
 

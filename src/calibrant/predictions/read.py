@@ -23,8 +23,8 @@ from calibrant.labels import (
     soft_refused,
 )  # fmt: skip
 from calibrant.predictions.given import Inputs
+from calibrant.predictions.given import check_values as refuse_values
 from calibrant.predictions.record import Predictions
-from calibrant.predictions.values import check_values as refuse_values
 
 __all__ = ["read", "reference_pair"]
 

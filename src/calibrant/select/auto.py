@@ -1,6 +1,10 @@
 """The safe default: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
 
-from collections.abc import Sequence
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,22 +15,80 @@ from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.out_of_fold import fit_clone
 from calibrant.folds.splits import folds_of
 from calibrant.maps.closed_test import ClosedTest
-from calibrant.predictions import Inputs
-from calibrant.select.affordable import names_of
-from calibrant.select.candidates import CANDIDATES, candidates_for
+from calibrant.predictions import Inputs, Predictions
+from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for, names_of
 from calibrant.select.circumstances import Circumstances
-from calibrant.select.evidence import LEAST_ROWS
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.held_out import HeldOut, Pieces, canonical
-from calibrant.select.progress import Progress
-from calibrant.select.trials import fitted, tried
+from calibrant.select.trust import LEAST_ROWS
 from calibrant.wrap.one_vs_rest import OneVsRest
 
-__all__ = ["AutoCalibrator"]
+__all__ = ["AutoCalibrator", "Progress", "Trial", "fitted", "tried"]
+
+#: Seconds that pass before anything is said.
+PATIENCE = 2.0
+
+
+class Progress:
+    """Called with what is done; speaks on the error stream where asked to, and only once the work has taken two seconds."""
+
+    def __init__(self, verbose: bool) -> None:
+        self.verbose: bool = verbose
+        self.start: float = time.monotonic()
+
+    def __call__(self, done: str) -> None:
+        seconds = time.monotonic() - self.start
+        if self.verbose and seconds > PATIENCE:
+            print(f"calibrant: {done}, {seconds:.0f} s", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate, fitted."""
+
+    candidate: Candidate
+    member: Calibrator
+
+
+def fitted(candidates: Sequence[Candidate], record: Predictions) -> tuple[list[Trial], dict[str, str]]:
+    """The candidates fitted on the record, and by name why others could not be."""
+    trials, notes = [], {}
+    for candidate in candidates:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)
+                trials.append(Trial(candidate, fit_clone(candidate.make(), record)))
+        except (InputError, np.linalg.LinAlgError) as error:
+            notes[candidate.name] = str(error)
+    return trials, notes
+
+
+def tried(
+    candidates: Sequence[Candidate], pieces: Pieces, folds: np.ndarray, objective: str, progress: Callable[[str], None]
+) -> tuple[list[Trial], HeldOut, dict[str, str]]:
+    """(trials on all rows, out-of-fold predictions in brief, notes); ``folds`` is the number of each piece's fold, (m,).
+
+    The first candidate cannot fail; another that does, on all rows or in a fold, is left out with a note.
+    """
+    trials, notes = fitted(candidates, pieces.record)
+    held_out, failed, n_folds = HeldOut(pieces, len(trials), objective), set(), int(1 + folds.max())
+    for k in range(n_folds):
+        fit, held, place = pieces.split(folds == k)
+        again, why = fitted([t.candidate for t in trials], fit)
+        notes.update(why)
+        failed.update(why)
+        del fit
+        ready = {t.candidate.name: t.member for t in [trials[0], *again]}
+        # Of one that failed, the predictions as they are: they are dropped below.
+        held_out.add(folds == k, place, (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials))
+        progress(f"fold {k + 1} of {n_folds}")
+    kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
+    return [trials[j] for j in kept], held_out.only(kept), notes
+
 
 #: With fewer rows than this, so many folds.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10

@@ -18,12 +18,10 @@ from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import in_clusters, read_groups
 from calibrant.regression.identity import ForecastIdentity
-from calibrant.select.affordable import names_of
-from calibrant.select.evidence import LEAST_ROWS
-from calibrant.select.evidence_pool import table_of, weights_told
-from calibrant.select.forecast_pool import forecast_pool
-from calibrant.select.held_out_forecasts import SCORES, HeldOutForecasts, canonical_forecasts
-from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
+from calibrant.select.candidates import REGRESSION_CANDIDATES, names_of, regression_candidates_for
+from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told
+from calibrant.select.held_out import SCORES, HeldOutForecasts, canonical_forecasts
+from calibrant.select.trust import LEAST_ROWS
 
 __all__ = ["AutoRegressionCalibrator"]
 
@@ -40,7 +38,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     Parameters
     ----------
-    methods : "auto", or a list of names from ``calibrant.select.regression_candidates.REGRESSION_CANDIDATES``
+    methods : "auto", or a list of names from ``calibrant.select.candidates.REGRESSION_CANDIDATES``
     objective : {"nll", "crps"}
     cv : int, default 5
         Number of folds.

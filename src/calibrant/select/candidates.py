@@ -1,28 +1,67 @@
-"""What AutoCalibrator tries: each candidate with what it costs and what it needs, as data."""
+"""What the automatic choices try, and what the rows can afford."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
 from calibrant.maps.beta import Beta
 from calibrant.maps.centered_isotonic import CenteredIsotonic
 from calibrant.maps.platt import Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
 from calibrant.maps.venn_abers import VennAbers
+from calibrant.regression.distribution_recalibration import DistributionRecalibration
+from calibrant.regression.gaussian_process_scale import GaussianProcessScale
+from calibrant.regression.identity import ForecastIdentity
+from calibrant.regression.interval import IntervalCalibration
+from calibrant.regression.isotonic_variance import IsotonicVariance
+from calibrant.regression.quantile_recalibration import QuantileRecalibration
+from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.variance_binning import VarianceBinning
 from calibrant.scalings.constant import ClassRates, Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling, EnsembleTemperature
 from calibrant.scalings.matrix import StructuredMatrixScaling
 from calibrant.scalings.order_preserving import IntraOrderPreserving
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.scalings.vector import StructuredVectorScaling
-from calibrant.select.affordable import affordable
 from calibrant.wrap.group_calibrator import GroupCalibrator
 from calibrant.wrap.multicalibration import Multicalibration
 from calibrant.wrap.one_vs_rest import OneVsRest
 
-__all__ = ["CANDIDATES", "Candidate", "candidates_for"]
+__all__ = [
+    "CANDIDATES",
+    "REGRESSION_CANDIDATES",
+    "Candidate",
+    "RegressionCandidate",
+    "affordable",
+    "candidates_for",
+    "names_of",
+    "regression_candidates_for",
+]
+
+
+def affordable(candidates: Sequence[Any], max_cost: float | None = None) -> list[Any]:
+    """Cheapest first, without the dearest while the costs sum to more than ``max_cost``; the cheapest always stays."""
+    kept = sorted(candidates, key=lambda c: c.cost)
+    while max_cost is not None and len(kept) > 1 and sum(c.cost for c in kept) > max_cost:
+        kept.pop()
+    return kept
+
+
+def names_of(methods: str | Sequence[str], candidates: Sequence[Any]) -> set[str] | None:
+    """The candidates named, checked; None where ``methods`` is "auto"."""
+    if isinstance(methods, str) and methods == "auto":
+        return None
+    known = [c.name for c in candidates]
+    unknown = sorted(set(methods) - set(known))
+    if unknown:
+        raise InputError(f'methods must be "auto" or names among {known}; got {unknown}.')
+    return set(methods)
 
 
 @dataclass(frozen=True)
@@ -88,3 +127,67 @@ def candidates_for(
         and c.tags.suits(given)
     ] or [CANDIDATES[0]]
     return affordable(fitting, max_cost)
+
+
+@dataclass(frozen=True)
+class RegressionCandidate:
+    """One way to calibrate forecasts.
+
+    Attributes
+    ----------
+    name : what the tables call it.
+    make : makes it, unfitted.
+    cost : relative time of a fit, STD scaling being 1. A fixed table, so that what is tried does not depend on the clock.
+    min_rows : fewest rows it is tried with.
+    of_moments : it takes the mean and the std alone, and is no other than its neighbour where a forecast is normal.
+    asked : it is tried only where its name is given, or a largest cost.
+    """
+
+    name: str
+    make: Callable[[], RegressionCalibrator]
+    cost: float
+    min_rows: float = 20.0
+    of_moments: bool = False
+    asked: bool = False
+
+
+def _parts_by_mean() -> RegressionCalibrator:
+    return DistributionRecalibration(spread_by="mean")
+
+
+def _parts_of_moments() -> RegressionCalibrator:
+    return DistributionRecalibration(start="moments")
+
+
+#: Parts of the recalibration by parts: beside it they won nothing on the regression arena's sets to choose by, and cost time.
+_asked = partial(RegressionCandidate, asked=True)
+
+
+REGRESSION_CANDIDATES = (
+    RegressionCandidate("uncalibrated", ForecastIdentity, 0.0),
+    _asked("STD scaling", StdScaling, 1.0),
+    _asked("quantile recalibration", QuantileRecalibration, 2.0, 40.0),
+    _asked("isotonic variance", IsotonicVariance, 3.0, 100.0),
+    _asked("variance binning", VarianceBinning, 3.0, 100.0),
+    _asked("interval calibration", IntervalCalibration, 3.0, 200.0),
+    _asked("Gaussian-process scale", GaussianProcessScale, 100.0, 50.0),
+    RegressionCandidate("recalibration by parts", DistributionRecalibration, 120.0),
+    RegressionCandidate("recalibration by parts, spread by the mean", _parts_by_mean, 120.0),
+    RegressionCandidate("recalibration of the moments by parts", _parts_of_moments, 120.0, of_moments=True),
+)
+
+
+def regression_candidates_for(
+    n: float, names: Collection[str] | None = None, max_cost: float | None = None, *, normal: bool = False
+) -> list[RegressionCandidate]:  # fmt: skip
+    """The candidates for n rows (sum of weights), cheapest first; the uncalibrated one is always among them.
+
+    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``; of ``normal``
+    forecasts those of the moments are left out.
+    """
+
+    def enters(c: RegressionCandidate) -> bool:
+        wanted = (max_cost is not None or not c.asked) if names is None else c.name in names
+        return c.cost == 0.0 or (wanted and n >= c.min_rows and not (normal and c.of_moments))
+
+    return affordable([c for c in REGRESSION_CANDIDATES if enters(c)], max_cost)

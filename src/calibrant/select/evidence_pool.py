@@ -1,17 +1,17 @@
-"""Weights of calibrators by the evidence of their out-of-fold scores, doing nothing among them."""
+"""The pools that the evidence of held-out rows makes, of classes and of forecasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from calibrant._kernels.stacking import exponential_weights
-from calibrant.select.evidence import score_difference
-from calibrant.select.held_out import HeldOut
-from calibrant.select.trust import beside_nothing, trusted_share, with_one_row_more
+from calibrant.select.held_out import HeldOut, HeldOutForecasts
+from calibrant.select.trust import beside_nothing, score_difference, trusted_share, with_one_row_more
 
-__all__ = ["LEAST_WEIGHT", "EvidencePool", "evidence_pool", "table_of", "weights_told"]
+__all__ = ["LEAST_WEIGHT", "EvidencePool", "evidence_pool", "forecast_pool", "table_of", "weights_told"]
 
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
@@ -80,3 +80,31 @@ def weights_told(table: Sequence[dict[str, Any]]) -> str:
     """
     shares = sorted((-round(row["weight"], 2), row["name"]) for row in table if row["weight"] > 0.0)
     return ", ".join(f"{name} {-share:.2f}" for share, name in shares)
+
+
+#: How fast weights fall with the sum of the scores, in nats: of 1/4, 1/2 and 1 the best on the regression arena's sets to choose by.
+FORECAST_RATE = 0.25
+
+
+def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
+    """The pool of candidates that leave forecasts as they are where rows are few, so that weights need not see to it.
+
+    They are weighed by their scores, and the whole has the weight of how probable it is that it is better than doing nothing: the normal
+    probability of its gain in CRPS over its standard error. The CRPS decides that whatever the score, as a few rows far out, which the
+    log loss heeds, tell little of the others.
+    """
+    losses = held.own
+    if len(losses) == 1:
+        return EvidencePool([0], np.ones(1), losses, 0.0)
+    sums = losses[1:] @ held.weight / held.nat
+    pool = np.append(0.0, np.exp(FORECAST_RATE * (sums.min() - sums)))
+    pool = np.where(pool >= LEAST_WEIGHT * pool.sum(), pool, 0.0)
+    pool /= pool.sum()
+    gain, error = np.inf, 0.0
+    # A density of 0 where an outcome was is wrong for sure.
+    if np.isfinite(losses[0]).all():
+        gain, error = score_difference(held.crps(np.eye(len(pool))[0]), held.crps(pool), held.weight)
+    gain_in_errors = gain / error if error > 0.0 else np.inf * gain if gain else 0.0
+    kept = np.flatnonzero(pool).tolist()
+    members, weights = beside_nothing(kept, pool[kept], float(special.ndtr(gain_in_errors)), LEAST_WEIGHT)
+    return EvidencePool(members, weights, losses, float(gain_in_errors))
