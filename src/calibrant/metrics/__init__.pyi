@@ -13,6 +13,9 @@ from calibrant.metrics.binless import kde_calibration_error as kde_calibration_e
 from calibrant.metrics.binless import ks_calibration_error as ks_calibration_error
 from calibrant.metrics.binless import maximum_mean_calibration_error as maximum_mean_calibration_error
 from calibrant.metrics.binless import smooth_calibration_error as smooth_calibration_error
+from calibrant.metrics.binless_tests import cumulative_test as cumulative_test
+from calibrant.metrics.binless_tests import kernel_calibration_test as kernel_calibration_test
+from calibrant.metrics.binless_tests import t_cal_test as t_cal_test
 from calibrant.metrics.binned import classwise_calibration_error as classwise_calibration_error
 from calibrant.metrics.binned import expected_calibration_error as expected_calibration_error
 from calibrant.metrics.binned import maximum_calibration_error as maximum_calibration_error
@@ -59,6 +62,7 @@ from calibrant.metrics.decisions import u_calibration_error as u_calibration_err
 from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
 from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition
 from calibrant.metrics.decomposition import refinement_error as refinement_error
+from calibrant.metrics.equivalence import calibration_equivalence_test as calibration_equivalence_test
 from calibrant.metrics.error_bound import calibration_error_bound as calibration_error_bound
 from calibrant.metrics.events import calibration_bias as calibration_bias
 from calibrant.metrics.events import event_brier_score as event_brier_score
@@ -129,13 +133,6 @@ from calibrant.metrics.sets import set_coverage_by as set_coverage_by
 from calibrant.metrics.sets import set_sizes as set_sizes
 from calibrant.metrics.sets import worst_slab_coverage as worst_slab_coverage
 from calibrant.metrics.several import compute as compute
-from calibrant.metrics.significance.calibration_error import calibration_error_test as calibration_error_test
-from calibrant.metrics.significance.cumulative import cumulative_test as cumulative_test
-from calibrant.metrics.significance.equivalence import calibration_equivalence_test as calibration_equivalence_test
-from calibrant.metrics.significance.hosmer_lemeshow import hosmer_lemeshow_test as hosmer_lemeshow_test
-from calibrant.metrics.significance.kernel import kernel_calibration_test as kernel_calibration_test
-from calibrant.metrics.significance.spiegelhalter import spiegelhalter_test as spiegelhalter_test
-from calibrant.metrics.significance.t_cal import t_cal_test as t_cal_test
 from calibrant.metrics.skill import d2_brier as d2_brier
 from calibrant.metrics.skill import d2_log_loss as d2_log_loss
 from calibrant.metrics.slope import calibration_slope as calibration_slope
@@ -148,5 +145,8 @@ from calibrant.metrics.sums import confidence_spread as confidence_spread
 from calibrant.metrics.sums import overconfidence as overconfidence
 from calibrant.metrics.sums import selective_risk as selective_risk
 from calibrant.metrics.sums import underconfidence as underconfidence
+from calibrant.metrics.tests import calibration_error_test as calibration_error_test
+from calibrant.metrics.tests import hosmer_lemeshow_test as hosmer_lemeshow_test
+from calibrant.metrics.tests import spiegelhalter_test as spiegelhalter_test
 
 __all__: list[str]

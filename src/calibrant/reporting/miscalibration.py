@@ -13,7 +13,7 @@ from calibrant._kernels.null_laws import smallest_p
 from calibrant._kernels.planning import detectable_shift
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.columns import Known
-from calibrant.metrics.significance.equivalence import equivalence
+from calibrant.metrics.equivalence import equivalence
 
 __all__ = ["ALPHA", "MARGIN", "Miscalibration", "draws_of", "miscalibration"]
 

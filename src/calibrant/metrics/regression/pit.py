@@ -18,7 +18,7 @@ from calibrant.forecasts.joint_normal import JointNormalForecast, read_joint
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import clustered
 from calibrant.metrics.regression.joint import PreRank, joint_scores
-from calibrant.metrics.significance.calibration_test import CalibrationTest
+from calibrant.metrics.tests import CalibrationTest
 
 __all__ = ["PitHistogram", "pit_histogram", "pit_test", "randomised_pit"]
 

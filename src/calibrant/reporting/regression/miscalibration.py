@@ -10,7 +10,7 @@ from calibrant._kernels.bootstrap import null_generator, score_drawer
 from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.null_laws import smallest_p
 from calibrant._kernels.planning import detectable_shift
-from calibrant.metrics.significance.equivalence import equivalence
+from calibrant.metrics.equivalence import equivalence
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.regression.states import CLAIMED
 

@@ -12,7 +12,7 @@ from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered
-from calibrant.metrics.significance.calibration_test import CalibrationTest
+from calibrant.metrics.tests import CalibrationTest
 from calibrant.predictions import Inputs
 
 __all__ = ["calibration_equivalence_test", "equivalence"]

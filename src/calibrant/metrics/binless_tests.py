@@ -1,0 +1,334 @@
+"""Tests of calibration without fixed bins: cumulative, by kernel, and adaptive to smoothness."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.bootstrap import draw_hits, null_generator
+from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
+from calibrant._kernels.null_laws import range_tail, reach_tail
+from calibrant._support.options import require_count, require_option
+from calibrant.contracts.reading import read_labelled
+from calibrant.errors import InputError
+from calibrant.groups import WeightKind, clustered
+from calibrant.metrics.tests import CalibrationTest, signs_of_clusters, simulated_p_value
+from calibrant.predictions import Inputs
+
+__all__ = ["cumulative_test", "kernel_calibration_test", "t_cal_test"]
+
+TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
+#: Up to so many rows the null is drawn from the predictions; beyond, Brownian motion is near enough.
+DRAWN_ROWS = 5000
+
+
+def cumulative_test(
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    statistic: Literal["kuiper", "ks"] = "kuiper",
+    method: Literal["auto", "simulated", "brownian"] = "auto",
+    n_draws: int = 999,
+    random_state: int = 0,
+    target: Any = "event",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationTest:
+    r"""Test calibration by how far the cumulative differences of hits and scores go, in the order of the scores.
+
+    .. math:: A_k = \frac{1}{\sigma} \sum_{i \le k} (c_i - s_i), \quad \sigma^2 = \sum_i s_i (1 - s_i), \qquad
+        \text{Kuiper: } \max_k A_k - \min_k A_k, \quad \text{KS: } \max_k |A_k|
+
+    cut only between distinct scores.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    statistic : {"kuiper", "ks"}
+        Kuiper's sees a gap in any range of scores, Kolmogorov and Smirnov's is best for one that lasts from the lowest score on.
+    method : {"auto", "simulated", "brownian"}
+        The null: outcomes drawn from the scores, which is exact, or the law of Brownian motion with its end free, for many rows. "auto"
+        draws for up to 5,000 rows.
+    n_draws : int, default 999
+        A simulated p-value is a multiple of 1 / (n_draws + 1).
+    random_state : int, default 0
+    target : {"event", "answer"} or a class label
+        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the p-value is then the larger of two. One null turns the signs of what was seen less what was said, of
+        whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    CalibrationTest
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read or an option cannot be used.
+
+    See Also
+    --------
+    cutoff_calibration_error, ks_calibration_error : the size of it.
+    t_cal_test : over bins of all sizes.
+
+    Notes
+    -----
+    Use it where neither bins nor a bandwidth should decide, and for runs of rows too rare for a bin. A Kuiper statistic of calibrated
+    scores is 1.6 on average and above 2.5 in 5 of 100: it is no z-value, though it is sold as "sigmas" elsewhere, and the largest of many
+    groups is larger still. Brownian motion goes a little farther than sums of few rows, so its p-values are a little too large.
+    With clusters it alarmed 1 to 5 times of 100 at 5 %, of 20, 40 and 100 clusters, by what hangs together and how rare hits are.
+
+    References
+    ----------
+    Arrieta-Ibarra et al., "Metrics of calibration for probabilistic predictions", JMLR 2022; Feller, "The asymptotic distribution of the
+    range of sums of independent random variables", Annals of Mathematical Statistics 1951.
+
+    Examples
+    --------
+    >>> found = cumulative_test([0, 1] * 50, [0.3, 0.7] * 50)
+    >>> round(found.statistic, 2), found.p_value <= 0.01
+    (3.27, True)
+    """
+    require_option("statistic", statistic, TAILS)
+    require_option("method", method, ("auto", "simulated", "brownian"))
+    require_count("n_draws", n_draws, 19, usual=999)
+    if cluster is not None and method == "brownian":
+        raise InputError('cluster takes method="simulated": Brownian motion is the law of independent rows; leave method out.')
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    (score, hit), weight = record.pair(target), record.weights
+    n = float(weight.sum())
+    if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
+        found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster)
+        return CalibrationTest(
+            found, p_value, f"{statistic}, {'exact' if cluster is None else 'signs and draws of clusters'}, {n_draws} draws", n
+        )
+    order = np.argsort(score)
+    found = float(_statistic(score[order], weight[order], statistic)(hit[order][None])[0])
+    return CalibrationTest(found, TAILS[statistic](found), f"{statistic}, Brownian motion", n)
+
+
+def _statistic(score, weight, kind):
+    """The statistic as a function of hits (draws, n), in ascending order of the score."""
+    ends = np.flatnonzero(np.append(np.diff(score) > 0.0, True))
+    sigma = np.sqrt(weight @ (score * (1.0 - score)))
+
+    def of_hits(hits):
+        gap = np.cumsum(weight * (hits - score), axis=1)[:, ends]
+        high, low = np.maximum(gap.max(axis=1), 0.0), np.minimum(gap.min(axis=1), 0.0)
+        reach = high - low if kind == "kuiper" else np.maximum(high, -low)
+        # Scores of 0 and 1 alone: what they call impossible happened, or it did not.
+        return reach / sigma if sigma > 0.0 else np.where(reach > 0.0, np.inf, 0.0)
+
+    return of_hits
+
+
+def kernel_calibration_test(
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    bandwidth: float | str = "median",
+    n_draws: int = 200,
+    max_rows: int = 2000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationTest:
+    r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error (SKCE).
+
+    The statistic is that of ``kernel_calibration_error``; its null is had by drawing every label from its own row, so that the test is
+    exact for any n and any kernel.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    bandwidth : float or "median", default "median"
+        The kernel's width; "median" is the median distance between probability vectors.
+    n_draws : int, default 200
+        The p-value is a multiple of 1 / (n_draws + 1).
+    max_rows : int, default 2000
+        With more rows, a random sample of so many is tested: the cost grows with their square.
+    random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    CalibrationTest
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read or an option cannot be used.
+
+    See Also
+    --------
+    kernel_calibration_error : the size of it.
+    spiegelhalter_test, t_cal_test : of one probability a row.
+
+    Notes
+    -----
+    Use it for several classes, where no single confidence tells whether the other probabilities are right. For one probability
+    ``t_cal_test`` takes all rows. A row of weight w stands for w rows with labels of their own (rounded).
+
+    References
+    ----------
+    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> kernel_calibration_test([0, 1, 2] * 20, [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]] * 20).p_value < 0.01
+    True
+    """
+    require_count("n_draws", n_draws, 19, usual=200)
+    if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
+        raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    rng, n = null_generator(random_state), float(record.weights.sum())
+    record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
+    if len(record) > max_rows:
+        record = record.take(rng.permutation(len(record))[:max_rows])
+    P = record.probabilities
+    width = median_distance(P, np.ones(len(P))) if bandwidth == "median" else float(bandwidth)
+    kernel = np.exp(distances(P, P) / -width)
+    np.fill_diagonal(kernel, 0.0)
+    pairs, gaps = max(len(P) * (len(P) - 1.0), 1.0), record.one_hot - P
+    observed = _kernel_statistic(kernel, gaps)
+    if record.cluster is None:
+        null, method = null_statistics(kernel, P, n_draws, rng), "exact"
+    else:
+        signs = np.concatenate(list(signs_of_clusters(record.cluster, n_draws, random_state)))
+        null, method = np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs), "signs of clusters"
+    p_value = (1.0 + np.sum(null >= observed - 1e-12)) / (n_draws + 1.0)
+    return CalibrationTest(float(observed / pairs), float(p_value), f"{method}, {n_draws} draws of {len(P)} rows", n)
+
+
+def _kernel_statistic(kernel, gaps):
+    return float(np.einsum("nk,nk->", kernel @ gaps, gaps))
+
+
+#: Halvings of [0, 1] down to the finest bins, at most.
+FINEST = 18
+
+
+def t_cal_test(
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    n_draws: int = 500,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> CalibrationTest:
+    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
+
+    .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - s,
+        \quad T = \max_m \frac{T_m - \mathrm{mean}}{\mathrm{sd}}
+
+    with the null of T from outcomes drawn from the scores themselves, so that the test is exact for any n.
+
+    Parameters
+    ----------
+    y_true : (n,) labels
+    P : (n, K), or (n,) for binary
+    target : {"answer", "event"} or a class label
+        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+    n_draws : int, default 500
+        The p-value is a multiple of 1 / (n_draws + 1).
+    random_state : int, default 0
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+    sample_weight : (n,), optional
+        Weight 2 means the row twice, weight 0 no row.
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+
+    Returns
+    -------
+    CalibrationTest
+
+    Raises
+    ------
+    InputError
+        When the predictions cannot be read or an option cannot be used.
+
+    See Also
+    --------
+    debiased_calibration_error : the size of it.
+    spiegelhalter_test : without bins.
+
+    Notes
+    -----
+    Use it to ask whether one probability is calibrated, without choosing bins; ``kernel_calibration_test`` asks it of whole vectors.
+    The finest scale has about n / 2 bins, and no more than 2^18. A row of weight w stands for w rows, whose outcomes are drawn apart.
+
+    References
+    ----------
+    Lee, Huang, Hassani and Dobriban, "T-Cal: an optimal test for the calibration of predictive models", JMLR 2023.
+
+    Examples
+    --------
+    >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="event").p_value < 0.01
+    True
+    """
+    require_count("n_draws", n_draws, 19, usual=500)
+    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    score, hit = record.pair(target)
+    weight, rng = record.weights, null_generator(random_state)
+    levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
+    index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
+    mass = np.bincount(index, weights=weight, minlength=2**levels)
+    if record.cluster is None:
+        drawn, method = ((one, _squares(one, score)) for one in (draw_hits(score, weight, rng) for _ in range(n_draws))), "exact"
+    else:
+        turned = (sign for signs in signs_of_clusters(record.cluster, n_draws, random_state) for sign in signs)
+        drawn, method = ((score + sign * (hit - score), _squares(hit, score)) for sign in turned), "signs of clusters"
+    scales = np.array([_statistics(*one, score, weight, index, mass) for one in ((hit, _squares(hit, score)), *drawn)])
+    # Centred and scaled by all draws with the data among them: exchangeable under the null, so the ranks are exact.
+    spread = scales.std(axis=0)
+    heights = ((scales - scales.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
+    p_value = float(np.mean(heights >= heights[0] - 1e-12))
+    return CalibrationTest(float(heights[0]), p_value, f"{method}, {n_draws} draws", float(weight.sum()))
+
+
+def _squares(hit, score):
+    """Mean squared residual of the rows a row stands for; ``hit`` is the share of hits among them."""
+    return hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2
+
+
+def _statistics(hit, squares, score, weight, index, mass):
+    """T_m for m = 1, 2, 4, ... bins, from sums over the finest bins."""
+    sums = np.bincount(index, weights=weight * (hit - score), minlength=len(mass))
+    squares = np.bincount(index, weights=weight * squares, minlength=len(mass))
+    out = []
+    while True:
+        out.append(((sums * sums - squares) / np.where(mass > 0.0, mass, 1.0)).sum())
+        if len(mass) == 1:
+            return out
+        sums, squares, mass = (a.reshape(-1, 2).sum(axis=1) for a in (sums, squares, mass))

@@ -1,1 +1,0 @@
-"""Tests of the claim that predictions are calibrated."""
