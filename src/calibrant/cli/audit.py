@@ -57,7 +57,7 @@ def audit(
       calibrant audit forecasts.csv --groups store
     """
     import calibrant
-    from calibrant.cli.event import viewed
+    from calibrant.cli.columns import viewed
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import column_of, columns_of, read_file
 

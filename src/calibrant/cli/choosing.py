@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
-from calibrant.cli.event import refuse_target
-from calibrant.cli.extensions import import_extensions
-from calibrant.cli.methods import METHODS, make
+from calibrant.cli.columns import refuse_target
+from calibrant.cli.methods import METHODS, import_extensions, make
 from calibrant.cli.reading import PredictionFile, column_order, columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress

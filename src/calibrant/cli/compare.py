@@ -107,7 +107,7 @@ def _as_risks(data):
 
 def _record(data, target):
     """(the record of a file, the one that is measured): of the event, where it is asked for, that of yes and no."""
-    from calibrant.cli.event import refuse_target, viewed
+    from calibrant.cli.columns import refuse_target, viewed
 
     refuse_target(data, target)
     if data.domain.name == TASKS[1]:

@@ -113,7 +113,7 @@ def _taking(calibrator, groups):
 
 def _check_target(target, method, data):
     """Refuse a question that no calibrator of this file would answer."""
-    from calibrant.cli.event import QUESTIONS, refuse_target, viewed
+    from calibrant.cli.columns import QUESTIONS, refuse_target, viewed
 
     refuse_target(data, target)
     if target is None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from calibrant.cli.choosing import chosen, fold_progress, of_scores, reported, saved
-from calibrant.cli.event import viewed
+from calibrant.cli.columns import viewed
 from calibrant.cli.large import large_report, read_any
 from calibrant.cli.options import Columns
 from calibrant.cli.reading import column_of, column_order, columns_of

@@ -5,15 +5,45 @@ import re
 from functools import partial
 from typing import Any
 
+import click
+
 import calibrant
 from calibrant._support.registry import key_of, registered
-from calibrant.cli.extensions import import_extensions
+from calibrant.cli.wording import abridged, said, say
 from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.wrap.as_calibrator import as_calibrator
 
-__all__ = ["METHODS", "RENAMED", "TARGETS", "make", "methods", "regression_methods", "score_methods"]
+__all__ = ["GROUP", "METHODS", "RENAMED", "TARGETS", "import_extensions", "make", "methods", "regression_methods", "score_methods"]
+
+GROUP = "calibrant"
+DONE = "calibrant.extensions"
+
+
+def import_extensions() -> None:
+    """Import them, by name, once a run of the command; one that cannot be imported is left out, with one sentence on standard error.
+
+    Only the command line does so: whoever installs a package beside calibrant wants it there, while ``calibrant.load`` runs nobody's code.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or context.meta.setdefault(DONE, False):
+        return
+    context.meta[DONE] = True
+    # Imported here, as help and wrong usage do without it.
+    from importlib.metadata import entry_points
+
+    for point in sorted(entry_points(group=GROUP)):
+        try:
+            point.load()
+        except Exception as error:
+            package = point.dist.name if point.dist is not None else point.module
+            say(
+                f"Warning: the extension {abridged(point.value)} of the package {abridged(package)} is left out, as it cannot be imported "
+                f"({type(error).__name__}: {said(error)}); upgrade or remove that package.",
+                err=True,
+            )
+
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")

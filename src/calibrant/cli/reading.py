@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli import sources
-from calibrant.cli.columns import ARRAYS, missing_in, require_all
-from calibrant.cli.csv_text import typed
-from calibrant.cli.event import as_risk, event_of, two_labels
+from calibrant.cli.columns import ARRAYS, as_risk, event_of, missing_in, require_all, two_labels
 from calibrant.cli.forecasts import ForecastFile, holds_forecasts, names_of_forecasts, read_forecasts
 from calibrant.cli.options import Columns
+from calibrant.cli.row_text import typed
 from calibrant.cli.wording import few, say
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION

@@ -16,13 +16,11 @@ from rich.table import Table
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
-from calibrant.cli.columns import ARRAYS, PATTERNS, SINGLE, as_floats, find
-from calibrant.cli.event import as_risk, event_of, refuse_unsaid
+from calibrant.cli.columns import ARRAYS, PATTERNS, SINGLE, as_floats, as_risk, event_of, find, refuse_unsaid
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import TASKS, Columns, refuse_existing
-from calibrant.cli.paths import STDIN, paths_of
+from calibrant.cli.options import STDIN, TASKS, Columns, paths_of, refuse_existing
 from calibrant.cli.reading import rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import as_text, console, own_words, progress

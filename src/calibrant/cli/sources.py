@@ -20,9 +20,8 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import read_npy
-from calibrant.cli.csv_text import decoded, encoding_of, rows_in, rows_of, separator_of, with_points
-from calibrant.cli.json_lines import columns_of, objects_of
-from calibrant.cli.paths import STDIN, paths_of
+from calibrant.cli.options import STDIN, paths_of
+from calibrant.cli.row_text import columns_of, decoded, encoding_of, objects_of, rows_in, rows_of, separator_of, with_points
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.labels import label_array
