@@ -12,7 +12,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.reading import read_labelled
 from calibrant.contracts.signal import Signal
 from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, log_counts, plain_text, show_title
-from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram, confidence_histogram
+from calibrant.metrics.curves.reliability import ConfidenceHistogram, confidence_histogram
 from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.thresholds import RARE
 from calibrant.contracts.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
-from calibrant.metrics.curves.decision_curve import DecisionCurve, decision_curve
-from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
-from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_curve
+from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve
+from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibrant.metrics.curves.murphy_curve import MurphyCurve, murphy_curve
 from calibrant.predictions import Inputs, Predictions
 

@@ -7,11 +7,15 @@ from numpy.typing import ArrayLike
 
 from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve
-from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
-from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
-from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
-from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_rmv_curve
+from calibrant.metrics.curves.intervals import (
+    IntervalCurve,
+    IntervalWidthCurve,
+    OrderedIntervals,
+    interval_curve,
+    interval_width_curve,
+    ordered_intervals,
+)
+from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve, real_std_curve, rmse_rmv_curve
 from calibrant.metrics.regression.pit import PitHistogram, pit_histogram
 
 if TYPE_CHECKING:

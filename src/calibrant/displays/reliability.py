@@ -18,10 +18,9 @@ from calibrant.displays.axes import (
     shown_edges,
 )
 from calibrant.errors import InputError
-from calibrant.metrics.curves.loess_curve import loess_curve
-from calibrant.metrics.curves.reliability_curve import reliability_curve
+from calibrant.metrics.curves.reliability import reliability_curve
 from calibrant.metrics.curves.risk_distribution import RiskDistribution, risk_distribution
-from calibrant.metrics.curves.spline_curve import spline_curve
+from calibrant.metrics.curves.smooth import loess_curve, spline_curve
 from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths
 from calibrant.frames.state import Sliced, require_width, value_and_limits
-from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
+from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.metrics.in_the_large import observed_expected_ratio
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.levels import interval_calibration_error

@@ -32,27 +32,27 @@ from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.comparison import Comparison as Comparison
 from calibrant.metrics.comparison import compare as compare
-from calibrant.metrics.curves.confidence_histogram import confidence_histogram as confidence_histogram
-from calibrant.metrics.curves.corp_state import CorpState as CorpState
-from calibrant.metrics.curves.corp_state import corp_state as corp_state
-from calibrant.metrics.curves.decision_curve import decision_curve as decision_curve
-from calibrant.metrics.curves.gain_curve import gain_curve as gain_curve
-from calibrant.metrics.curves.interval_curve import interval_curve as interval_curve
-from calibrant.metrics.curves.interval_width_curve import interval_width_curve as interval_width_curve
-from calibrant.metrics.curves.isotonic_curve import isotonic_curve as isotonic_curve
+from calibrant.metrics.curves.decision import decision_curve as decision_curve
+from calibrant.metrics.curves.decision import gain_curve as gain_curve
+from calibrant.metrics.curves.decision import threshold_table as threshold_table
+from calibrant.metrics.curves.intervals import interval_curve as interval_curve
+from calibrant.metrics.curves.intervals import interval_width_curve as interval_width_curve
+from calibrant.metrics.curves.intervals import ordered_intervals as ordered_intervals
+from calibrant.metrics.curves.isotonic import CorpState as CorpState
+from calibrant.metrics.curves.isotonic import corp_state as corp_state
+from calibrant.metrics.curves.isotonic import isotonic_curve as isotonic_curve
 from calibrant.metrics.curves.joint_distribution import joint_distribution as joint_distribution
-from calibrant.metrics.curves.loess_curve import loess_curve as loess_curve
 from calibrant.metrics.curves.murphy_curve import murphy_curve as murphy_curve
-from calibrant.metrics.curves.ordered_intervals import ordered_intervals as ordered_intervals
-from calibrant.metrics.curves.real_std_curve import real_std_curve as real_std_curve
-from calibrant.metrics.curves.reliability_curve import reliability_curve as reliability_curve
-from calibrant.metrics.curves.reliability_curves import reliability_curves as reliability_curves
+from calibrant.metrics.curves.reliability import confidence_histogram as confidence_histogram
+from calibrant.metrics.curves.reliability import reliability_curve as reliability_curve
+from calibrant.metrics.curves.reliability import reliability_curves as reliability_curves
+from calibrant.metrics.curves.reliability import smooth_curve as smooth_curve
 from calibrant.metrics.curves.risk_coverage_curve import risk_coverage_curve as risk_coverage_curve
 from calibrant.metrics.curves.risk_distribution import risk_distribution as risk_distribution
-from calibrant.metrics.curves.rmse_rmv_curve import rmse_rmv_curve as rmse_rmv_curve
-from calibrant.metrics.curves.smooth_curve import smooth_curve as smooth_curve
-from calibrant.metrics.curves.spline_curve import spline_curve as spline_curve
-from calibrant.metrics.curves.threshold_table import threshold_table as threshold_table
+from calibrant.metrics.curves.smooth import loess_curve as loess_curve
+from calibrant.metrics.curves.smooth import spline_curve as spline_curve
+from calibrant.metrics.curves.spread import real_std_curve as real_std_curve
+from calibrant.metrics.curves.spread import rmse_rmv_curve as rmse_rmv_curve
 from calibrant.metrics.decisions import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )

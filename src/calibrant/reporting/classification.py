@@ -13,7 +13,7 @@ from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import n_clusters
-from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
+from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.metrics.error_bound import bound_of_sums
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves

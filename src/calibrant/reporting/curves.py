@@ -11,10 +11,9 @@ from calibrant._kernels.bootstrap import hit_drawer
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.isotonic import pool_ties
 from calibrant.contracts.columns import thin
-from calibrant.metrics.curves.confidence_histogram import ConfidenceHistogram
-from calibrant.metrics.curves.gain_curve import GainCurve, gain_curve
-from calibrant.metrics.curves.isotonic_curve import IsotonicCurve, isotonic_band, isotonic_fit
-from calibrant.metrics.curves.reliability_curve import ReliabilityCurve, curve_of_sums
+from calibrant.metrics.curves.decision import GainCurve, gain_curve
+from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
+from calibrant.metrics.curves.reliability import ConfidenceHistogram, ReliabilityCurve, curve_of_sums
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve, risk_curve
 from calibrant.reporting.states import Counts, Seen
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from calibrant.displays.coverage import RiskCoverageDisplay
 from calibrant.displays.event import IsotonicCurveDisplay
-from calibrant.metrics.curves.isotonic_curve import IsotonicCurve
+from calibrant.metrics.curves.isotonic import IsotonicCurve
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve
 from calibrant.reporting.figure import figure, made, points_along, rows_shown
 

@@ -5,7 +5,7 @@ from sklearn.isotonic import IsotonicRegression
 from calibrant import metrics
 from calibrant._kernels.isotonic import pool_ties
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.metrics.curves.isotonic_curve import LARGE_DIP, isotonic_fit, largest_dip
+from calibrant.metrics.curves.isotonic import LARGE_DIP, isotonic_fit, largest_dip
 
 RNG = np.random.default_rng(0)
 P = np.round(RNG.random(400), 2)

@@ -11,9 +11,8 @@ from calibrant._kernels.thresholds import scale_ends
 from calibrant.displays.axes import scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
-from calibrant.metrics.curves.decision_curve import DecisionCurve
-from calibrant.metrics.curves.gain_curve import GainCurve
-from calibrant.metrics.curves.loess_curve import CalibrationCurve
+from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
+from calibrant.metrics.curves.smooth import CalibrationCurve
 from calibrant.reporting.event.verdict import share
 from calibrant.reporting.evidence_figures import evidence_figures
 from calibrant.reporting.figure import made, points_along

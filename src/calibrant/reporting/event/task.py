@@ -11,7 +11,7 @@ from calibrant._kernels.intervals import wilson
 from calibrant._kernels.thresholds import probability_scale
 from calibrant.compare.before_after import Compared
 from calibrant.compare.scores import Measure, Score, score_table
-from calibrant.metrics.curves.reliability_curve import ReliabilityCurve
+from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples

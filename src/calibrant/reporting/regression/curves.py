@@ -5,11 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.bins import enough_bins
-from calibrant.metrics.curves.interval_curve import IntervalCurve, interval_curve, interval_curve_of_sums
-from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve, interval_width_curve
-from calibrant.metrics.curves.ordered_intervals import OrderedIntervals, ordered_intervals
-from calibrant.metrics.curves.real_std_curve import RealStdCurve, real_std_curve
-from calibrant.metrics.curves.rmse_rmv_curve import RmseRmvCurve, rmse_band
+from calibrant.metrics.curves.intervals import (
+    IntervalCurve,
+    IntervalWidthCurve,
+    OrderedIntervals,
+    interval_curve,
+    interval_curve_of_sums,
+    interval_width_curve,
+    ordered_intervals,
+)
+from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve, real_std_curve, rmse_band
 from calibrant.metrics.regression.intervals import interval_coverage, interval_width
 from calibrant.metrics.regression.pit import PitHistogram, pit_histogram, pit_histogram_of_sums
 from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen

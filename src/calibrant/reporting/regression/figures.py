@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from calibrant.displays.forecasts import IntervalWidthDisplay, OrderedIntervalsDisplay, RealStdDisplay
-from calibrant.metrics.curves.interval_width_curve import IntervalWidthCurve
-from calibrant.metrics.curves.ordered_intervals import OrderedIntervals
-from calibrant.metrics.curves.real_std_curve import RealStdCurve
+from calibrant.metrics.curves.intervals import IntervalWidthCurve, OrderedIntervals
+from calibrant.metrics.curves.spread import RealStdCurve
 from calibrant.reporting.figure import figure, rows_shown
 
 __all__ = ["output_figures"]

@@ -1,4 +1,4 @@
-"""Real against predicted standard deviation: how large the errors are where the error bars are small, and where they are large."""
+"""Predicted spread against the spread seen, as curves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
+from calibrant._kernels.bins import chi_square_draws, equal_mass_groups, grouped_sums, spread_bins
+from calibrant._kernels.bootstrap import null_generator, score_drawer
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.groups import rows_by_group
 from calibrant._kernels.smoothing import weighted_quantile
@@ -18,7 +19,7 @@ from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.regression.sizes import root_mean_squared_error
 
-__all__ = ["RealStdCurve", "real_std_curve"]
+__all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class RealStdCurve(Record):
     reach_claimed: np.ndarray
 
 
-def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
+def _real_std_curve_of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
     require_level(level)
     require_level(band, "band")
     require_count("n_bins", n_bins)
@@ -61,7 +62,7 @@ def _of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: f
     )  # fmt: skip
 
 
-@on_record(_of)
+@on_record(_real_std_curve_of)
 def real_std_curve(
     y_true: ArrayLike,
     mean: Any,
@@ -110,4 +111,93 @@ def real_std_curve(
     ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
     """
     record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
-    return _of(record, n_bins=n_bins, level=level, band=band)
+    return _real_std_curve_of(record, n_bins=n_bins, level=level, band=band)
+
+
+#: Rows times draws of a band of clusters.
+BUDGET = 2e7
+
+
+@dataclass(frozen=True)
+class RmseRmvCurve(Record):
+    """One row a bin: n (sum of weights), root mean predicted variance, root mean squared error, and where that lies if calibrated."""
+
+    n: np.ndarray
+    rmv: np.ndarray
+    rmse: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def _rmse_rmv_curve_of(
+    record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
+) -> RmseRmvCurve:
+    require_level(level)
+    require_count("n_bins", n_bins)
+    group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
+    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), *rmse_band(record, group, mass, level, n_draws, random_state))
+
+
+def rmse_band(
+    record: ForecastRecord, group: np.ndarray, mass: np.ndarray, level: float, n_draws: int = 1000, random_state: int = 0
+) -> np.ndarray:  # fmt: skip
+    """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of each row and the mass of each bin."""
+    part, rng = np.square(record.std) / mass[group], null_generator(random_state)
+    if record.cluster is not None:
+        draw, count = score_drawer(record.score, record.cluster), int(np.clip(BUDGET / len(record), 100, n_draws))
+        drawn = [np.bincount(group, record.weights * part * np.square(draw(rng)), len(mass)) for _ in range(count)]
+        return np.quantile(np.sqrt(drawn), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, rng))
+    return np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+
+
+@on_record(_rmse_rmv_curve_of)
+def rmse_rmv_curve(
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int = 0,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+) -> RmseRmvCurve:
+    """Root mean squared error against root mean predicted variance, in bins of equal weight by predicted std.
+
+    Parameters
+    ----------
+    y_true : (n,)
+    mean, std : (n,) each, or a forecast in place of mean
+    n_bins : int, default 10
+        Tied std are never split, so there may be fewer.
+    level : float, default 0.95
+        Of the band in which a bin's error lies for errors that are N(0, std^2), simulated.
+    n_draws : int, default 1000
+    random_state : int
+    cluster : (n,) labels of any kind, optional
+        Which rows hang together (series, places, days): errors drawn for the band are then as alike in a cluster as those seen.
+    sample_weight : (n,), optional
+    weight_kind : {"frequency", "sampling"}
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+
+    Returns
+    -------
+    RmseRmvCurve
+        ``.frame()`` gives it as a data frame. On the diagonal the error bars mean what they say.
+
+    See Also
+    --------
+    RmseRmvDisplay : draws it.
+    expected_normalized_calibration_error : the curve as one number.
+
+    Examples
+    --------
+    >>> curve = rmse_rmv_curve([2.0, -2.0, 4.0, -4.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)
+    >>> curve.rmv.tolist(), curve.rmse.tolist()
+    ([1.0, 2.0], [2.0, 4.0])
+    """
+    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
+    return _rmse_rmv_curve_of(record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state)
