@@ -12,11 +12,8 @@ from calibrant.reporting import curves
 from calibrant.reporting.classification import SCORES
 from calibrant.reporting.regions import by_region, confidence_gaps
 from calibrant.reporting.states import Counts, Seen
-from calibrant.reporting.table.cells import RiskCells, RiskPairs
-from calibrant.reporting.table.fits import TableFits
-from calibrant.reporting.table.sample import TableSample, fold_of
-from calibrant.reporting.table.seen import seen_of
-from calibrant.reporting.table.sums import PARTS, TableSums
+from calibrant.reporting.table.cells import RiskCells, RiskPairs, TableFits, TableSample, fold_of
+from calibrant.reporting.table.sums import PARTS, TableSums, seen_of
 from calibrant.scalings.temperature import TemperatureScaling
 
 N = 6000

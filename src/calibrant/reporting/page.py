@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from calibrant.reporting.charts import bin_charts, class_charts
-from calibrant.reporting.drift_charts import drift_charts
+from calibrant.reporting.charts import bin_charts, class_charts, drift_charts
 from calibrant.reporting.figures import figures
 
 __all__ = ["FILTERS", "SECTIONS", "context"]

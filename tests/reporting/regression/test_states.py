@@ -10,8 +10,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.contracts.columns import plain
 from calibrant.forecasts.read import read_forecast
-from calibrant.reporting.regression.chance import chance_errors
-from calibrant.reporting.regression.curves import curves
+from calibrant.reporting.regression.curves import chance_errors, curves
 from calibrant.reporting.regression.quality import quality
 from calibrant.reporting.regression.states import ForecastCounts, ForecastSeen
 from calibrant.reporting.regression.task import REGRESSION

@@ -15,8 +15,7 @@ from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
-from calibrant.reporting.event.promises import RatePromises, rate_promises
-from calibrant.reporting.event.quality import cautions, quality, vetoes
+from calibrant.reporting.event.quality import RatePromises, cautions, quality, rate_promises, vetoes
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
 from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of

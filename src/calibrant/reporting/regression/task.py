@@ -20,11 +20,9 @@ from calibrant.groups import n_clusters
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.question import no_question
 from calibrant.reporting.regions import REGIONS, Place, by_region, together, worth_of
-from calibrant.reporting.regression.cautions import cautions, vetoes
-from calibrant.reporting.regression.chance import chance_errors
-from calibrant.reporting.regression.curves import Curves, curves
+from calibrant.reporting.regression.curves import Curves, chance_errors, curves
 from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
-from calibrant.reporting.regression.quality import quality
+from calibrant.reporting.regression.quality import cautions, quality, vetoes
 from calibrant.reporting.regression.states import CLAIMED, ForecastSeen
 from calibrant.reporting.regression.verdict import overall, verdict
 from calibrant.reporting.task import Task

@@ -1,16 +1,72 @@
-"""Two classes: all rows of a table merged into a record of few, by cell of the risk, outcome and fold, with their weight."""
+"""A sample of a large table, its cells, and fits on it."""
 
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from calibrant._kernels.bins import cell_count, cell_index, grouped_sums
 from calibrant._kernels.softmax import log_odds
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.folds.out_of_fold import fit_clone
+from calibrant.frames.table_rows import drawn
 from calibrant.predictions import Predictions
-from calibrant.reporting.table.sample import FOLDS, fold_of
 
-__all__ = ["RiskCells", "RiskPairs"]
+__all__ = ["FOLDS", "SAMPLE_ENTRIES", "SAMPLE_ROWS", "RiskCells", "RiskPairs", "TableFits", "TableSample", "fold_of", "rate_of"]
+
+FOLDS = 5
+#: Rows drawn at most, and rows times classes.
+SAMPLE_ROWS, SAMPLE_ENTRIES = 100_000, 5_000_000
+
+
+def fold_of(number: np.ndarray) -> np.ndarray:
+    """The fold of each row by the number that it has from its place, (n,)."""
+    return (number % np.uint64(FOLDS)).astype(np.intp)
+
+
+def rate_of(rows: int, n_classes: int) -> float:
+    """The share of the rows to draw."""
+    return min(1.0, min(SAMPLE_ROWS, SAMPLE_ENTRIES // n_classes) / max(rows, 1))
+
+
+@dataclass(frozen=True)
+class TableSample:
+    """Records drawn and the folds of their rows, in parts that add up."""
+
+    parts: Sequence[Predictions]
+    folds: Sequence[np.ndarray]
+
+    @classmethod
+    def of(cls, record: Predictions, number: np.ndarray, rate: float) -> "TableSample":
+        """The rows of a batch whose number is small enough."""
+        # Folds are the number's rest, and parts those of a quotient of it: what is drawn falls to all of them alike.
+        own = drawn(number, rate)
+        return cls([record.take(own)], [fold_of(number[own])]) if len(own) else cls([], [])
+
+    def plus(self, other: "TableSample") -> "TableSample":
+        """Those of both."""
+        return TableSample([*self.parts, *other.parts], [*self.folds, *other.folds])
+
+    def named(self, classes: np.ndarray) -> "TableSample":
+        """With the labels of the classes."""
+        return TableSample([replace(part, classes=classes) for part in self.parts], self.folds)
+
+    @cached_property
+    def record(self) -> Predictions:
+        """All rows drawn."""
+        values, labels = (np.concatenate([getattr(part, name) for part in self.parts]) for name in ("values", "labels"))
+        weighted = self.parts[0].weight is not None
+        weight = np.concatenate([part.weights for part in self.parts]) if weighted else None
+        first = replace(self.parts[0], resolution=max(part.resolution for part in self.parts))
+        return replace(first, values=values, labels=labels, weight=weight, kept=None, checked=True)
+
+    @cached_property
+    def fold(self) -> np.ndarray:
+        """The fold of each row drawn."""
+        return np.concatenate(self.folds)
 
 
 @dataclass(frozen=True)
@@ -107,3 +163,48 @@ def _checked(record: Predictions) -> Predictions:
     for _ in record.blocks():
         pass
     return replace(record, checked=True)
+
+
+@dataclass(frozen=True)
+class TableFits:
+    """The calibrator as given, those by fold (all the same one where it was fitted before), the one to use, and how rows are measured."""
+
+    calibrator: Any
+    by_fold: list[Any]
+    final: Any
+    evaluation: str
+
+    @classmethod
+    def of(cls, calibrator: Any, record: Predictions, fold: np.ndarray, progress: Callable[..., Any] | None = None) -> "TableFits":
+        """Fitted on rows of a record, or on cells that stand for more, each with its fold."""
+        if is_fitted(calibrator):
+            return cls(calibrator, [calibrator] * FOLDS, calibrator, "held-out")
+        made: list[Any] = []
+        for k in range(FOLDS):
+            made.append(fit_clone(calibrator, record.take(fold != k)))
+            if progress is not None:
+                progress(k)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the same was said of the folds
+            return cls(calibrator, made, cls.last(calibrator, record), "out-of-fold")
+
+    @staticmethod
+    def last(calibrator: Any, record: Predictions) -> Any:
+        """The calibrator fitted on all of the rows."""
+        return fit_clone(calibrator, record)
+
+    @property
+    def n_splits(self) -> int | None:
+        """How many folds, of rows measured out of fold."""
+        return FOLDS if self.evaluation == "out-of-fold" else None
+
+    def after(self, record: Predictions, fold: np.ndarray) -> Predictions:
+        """The same rows calibrated, each by the fit that has not seen its fold."""
+        if self.evaluation == "held-out":
+            return record.recalibrated(self.final.predict_record(record), self.final.tags.output)
+        result = np.empty(record.values.shape)
+        for k, one in enumerate(self.by_fold):
+            own = np.flatnonzero(fold == k)
+            if len(own):
+                result[own] = one.predict_record(record.take(own))
+        return record.recalibrated(result, self.calibrator.tags.output)

@@ -18,12 +18,8 @@ from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
 from calibrant.reporting.summarise import part_of, summary_of
 from calibrant.reporting.summary import Method, Summary
-from calibrant.reporting.table.cells import RiskCells, RiskPairs
-from calibrant.reporting.table.fits import TableFits
-from calibrant.reporting.table.sample import TableSample, fold_of, rate_of
-from calibrant.reporting.table.scores import table_scores
-from calibrant.reporting.table.seen import seen_of
-from calibrant.reporting.table.sums import PARTS, TableSums
+from calibrant.reporting.table.cells import RiskCells, RiskPairs, TableFits, TableSample, fold_of, rate_of
+from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
 from calibrant.reporting.task import Asked, Decisions
 from calibrant.scalings.constant import Identity
 from calibrant.wrap.one_vs_rest import OneVsRest

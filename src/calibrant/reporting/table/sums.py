@@ -1,4 +1,4 @@
-"""What one pass over the rows of a table keeps of predictions of many classes: sums that add up over parts."""
+"""Sums of a large table, the scores that they give, and what was seen of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import Distinct, cell_count, cell_index, equal_width_index, grouped_sums
+from calibrant._kernels.bins import Cut, Distinct, cell_count, cell_index, equal_width_index, grouped_sums
+from calibrant.compare.scores import Change, Estimate, Measure, Score, apart
+from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.metrics.binned import classwise_calibration_error
+from calibrant.metrics.paired import PairedDifference, meaning
 from calibrant.predictions import Predictions
-from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, Counts
+from calibrant.reporting.regions import REGIONS, class_table
+from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Counts, Seen
 
-__all__ = ["PARTS", "TableSums", "class_bins"]
+__all__ = ["PARTS", "TableSums", "class_bins", "seen_of", "table_scores"]
 
 #: Random parts that the rows are dealt to: how much errors of classes differ among them says how sure that of the whole is.
 PARTS = 100
@@ -130,3 +135,60 @@ def _by_class(block: Predictions, part: np.ndarray, n_bins: int) -> np.ndarray:
     own = (part * K + labels) * n_bins + index[labels, np.arange(len(block))]
     out[..., 2] = np.bincount(own, weight, PARTS * K * n_bins).reshape(PARTS, K, n_bins)
     return out
+
+
+def table_scores(
+    measures: Sequence[Measure], before: TableSums, after: TableSums | None, pairs: tuple[Predictions, Predictions | None],
+    paired: dict[str, np.ndarray], level: float, seed: int,
+) -> list[Score]:  # fmt: skip
+    """One score for each measure; ``pairs`` are the merged rows before and after, ``paired`` the totals of the means' differences."""
+    return [_score(one, before, after, pairs, paired, level, seed) for one in measures]
+
+
+def _score(
+    measure: Measure, before: TableSums, after: TableSums | None, pairs: tuple[Predictions, Predictions | None],
+    paired: dict[str, np.ndarray], level: float, seed: int,
+) -> Score:  # fmt: skip
+    metric = measure.metric
+    facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
+    first = _estimate(measure, before, pairs[0], level, seed)
+    if after is None:
+        return Score(*facts, first, None, None)
+    then, key = _estimate(measure, after, pairs[1], level, seed), metric.key
+    return Score(*facts, first, then, _change(metric, paired[key], level) if key in paired else apart(first, then, metric.direction))
+
+
+def _estimate(measure: Measure, sums: TableSums, pairs: Any, level: float, seed: int) -> Estimate:
+    metric: Any = measure.metric
+    if isinstance(metric, MeanMetric):
+        totals = sums.losses[metric.key]
+        low, high = metric.limits(totals, level)
+        return Estimate(float(metric.finalise(totals)), float(low), float(high), float(metric.finalise(totals)), "analytic")
+    if metric.key == classwise_calibration_error.key:
+        found = metric.interval_of_parts(sums.in_parts(), level=level, n_resamples=measure.n_resamples, random_state=seed)
+    else:
+        found = metric.interval_of(pairs, level=level, n_resamples=measure.n_resamples, random_state=seed)
+    return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
+
+
+def _change(metric: Any, totals: np.ndarray, level: float) -> Change:
+    n, total, squares = totals.tolist()
+    mean = total / n
+    variance = max(squares / n - mean * mean, 0.0) / max(n - 1.0, 1.0)
+    low, high = PairedDifference(mean, "paired, analytic", mean, variance).limits(level)
+    return Change(mean, low, high, "paired, analytic", meaning(low, high, metric.direction))
+
+
+def seen_of(sums: TableSums, sample: Predictions, level: float) -> Seen:
+    """Bins of equal weight are cut between cells, so that their sums need no second pass."""
+    counts = sums.counts()
+    score, (weight, right, _) = counts.confidence.values, counts.confidence.sums.T
+
+    def summed(cut: Cut) -> np.ndarray:
+        return grouped_sums(cut.part, len(cut), [score, right / weight], weight)
+
+    table, regions, mass = class_table(counts, level), counts.confidence.cut(REGIONS), counts.confidence.cut(sums.n_bins)
+    text = [str(c) for c in counts.classes]
+    drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]
+    of_classes = np.array([sums.of_class(k, CLASS_BINS) for k in drawn])
+    return Seen(sample, counts, table, regions, {sums.n_bins: (mass, summed(mass))}, summed(regions)[:, [0, 2, 1]], of_classes, True)
