@@ -21,12 +21,11 @@ def _name(path):
 
 
 def _functions(path):
-    """(name, lines without the docstring) of each function."""
+    """(name, lines of the body without the docstring) of each function."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = node.end_lineno - node.lineno + 1
-            if ast.get_docstring(node) is not None:
-                length -= node.body[0].end_lineno - node.body[0].lineno + 1
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
             yield f"{_name(path)}::{node.name}", length
 
 

@@ -23,7 +23,7 @@ CHANGES = [
 ]
 #: Runs the tests once for each change, until the first failure, and prints the changes that none noticed.
 RUN = """
-import importlib, json, os, pkgutil, sys, types
+import ast, importlib, json, os, pkgutil, sys, types
 from pathlib import Path
 import pytest
 import calibrant._kernels as kernels
@@ -39,14 +39,19 @@ class Changed:
 
     def pytest_runtestloop(self, session):
         for kernel, name, before, after in changes:
-            every = [importlib.import_module("calibrant._kernels." + found.name) for found in pkgutil.iter_modules(kernels.__path__)]
-            module = next(m for m in every if getattr(vars(m).get(name), "__module__", None) == m.__name__)
-            text = Path(module.__file__).read_text(encoding="utf-8")
+            names = [found.name for found in pkgutil.iter_modules(kernels.__path__)]
+            every = [importlib.import_module("calibrant._kernels." + one) for one in names]
+            module = next(
+                m for m in every if getattr(vars(m).get(name), "__module__", None) == m.__name__
+            )
+            text = ast.unparse(ast.parse(Path(module.__file__).read_text(encoding="utf-8")))
             assert text.count(before) == 1, before
             code = compile(text.replace(before, after), module.__file__, "exec")
             function = getattr(module, name)
-            right, wrong = function.__code__, [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name][0]
-            own = [i for i in session.items if i.path.name == f"test_{kernel}.py" or i.path.parent.name == "guarantees"]
+            made = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            right, wrong = function.__code__, next(c for c in made if c.co_name == name)
+            near = ("guarantees", f"test_{kernel}.py")
+            own = [i for i in session.items if {i.path.name, i.path.parent.name} & {*near}]
             self.failed, function.__code__ = False, wrong
             for item, after_it in zip(own, [*own[1:], None]):
                 if not self.failed:
@@ -58,7 +63,8 @@ class Changed:
 
 told, sys.stdout = sys.stdout, open(os.devnull, "w")
 plugin = Changed()
-pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "--import-mode=importlib", *files], plugins=[plugin])
+options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts="]
+pytest.main([*options, "--import-mode=importlib", *files], plugins=[plugin])
 print(json.dumps(plugin.unnoticed), file=told)
 """
 

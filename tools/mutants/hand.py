@@ -3,6 +3,7 @@
 The checks are plain functions of ``tests/guarantees``. A change is put into the living module, so that all that stand on it change too.
 """
 
+import ast
 import importlib
 import importlib.util
 import sys
@@ -35,7 +36,7 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
     "_kernels/conformal.py": (
         ("(n + 1.0) * risk", "(n + 2.0) * risk", (CONFORMAL, "risk_control_at_the_row")),
         ("(n + 1.0) * risk", "n * risk", (CONFORMAL, "risk_control_at_the_row")),
-        ("risk + 1e-9", "risk - 1e-9", (CONFORMAL, "risk_control_at_the_row")),
+        ("risk + 1e-09", "risk - 1e-09", (CONFORMAL, "risk_control_at_the_row")),
         ("flatnonzero(left + 1.0 <= limit)", "flatnonzero(left + 1.0 < limit - 1e-9)", (CONFORMAL, "risk_control_at_the_row")),
         ("flatnonzero(left + 1.0 <= limit)", "flatnonzero(left <= limit)", (CONFORMAL, "risk_control_at_the_row")),
         ("if total + 1.0 <= limit", "if total <= limit", (CONFORMAL, "nothing_has_to_be_given_up")),
@@ -43,7 +44,7 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("(np.asarray(n) + 1.0) *", "np.asarray(n) *", (CONFORMAL, "ranks_at_whole")),
         ("np.asarray(level) * (1.0 - ROUNDING))", "np.asarray(level) * (1.0 + ROUNDING))", (CONFORMAL, "ranks_at_whole")),
         ("int(np.ceil(level", "int(np.floor(level", (CONFORMAL, "ranks_at_whole")),
-        ('searchsorted(mass, rank, side="left")', 'searchsorted(mass, rank, side="right")', (CONFORMAL, "ranks_at_whole", "tied_scores")),
+        ("searchsorted(mass, rank, side='left')", "searchsorted(mass, rank, side='right')", (CONFORMAL, "ranks_at_whole", "tied_scores")),
         ("rank = (total + 1.0) *", "rank = total *", (CONFORMAL, "clusters_count_once")),
         ("if shares else conformal_rank", "if not shares else conformal_rank", (CONFORMAL, "clusters_count_once")),
         ("np.bincount(cluster, weights=weight)[cluster]", "np.bincount(cluster)[cluster]", (CONFORMAL, "clusters_count_once")),
@@ -56,18 +57,18 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("return np.inf if h > 0.0 else -np.inf", "return -np.inf if h > 0.0 else np.inf", (CONFORMAL, "conditional_limits")),
     ),
     "decisions/conformal_risk_control.py": (
-        ("math.ceil(1.0 / self.risk - 1.0 - 1e-9)", "math.floor(1.0 / self.risk - 2.0)", (CONFORMAL, "needs_as_many_rows")),
+        ("math.ceil(1.0 / self.risk - 1.0 - 1e-09)", "math.floor(1.0 / self.risk - 2.0)", (CONFORMAL, "needs_as_many_rows")),
         ("drop * times[row], float(times @ start), self.n_,", "drop * times[row], float(times @ start), self.n_ + 1.0,",
          (CONFORMAL, "counts_its_new_row")),
     ),
     "decisions/cells.py": (
-        ("(upto - below + 1.0) if u is None", "(upto - below) if u is None", (CONFORMAL, "scores_of_cells")),
+        ("upto - below + 1.0 if u is None", "upto - below if u is None", (CONFORMAL, "scores_of_cells")),
         ("/ (mass[-1] + 1.0)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
-        ('searchsorted(own, score, side="left")', 'searchsorted(own, score, side="right")', (CONFORMAL, "scores_of_cells")),
+        ("searchsorted(own, score, side='left')", "searchsorted(own, score, side='right')", (CONFORMAL, "scores_of_cells")),
     ),
     "forecasts/conformal.py": (
         ("return 0.5 + 0.5 * level if", "return level if", (CONFORMAL, "ends_of_their_own")),
-        ('if self.side == "both" and not self.symmetric else', 'if not self.symmetric else', (CONFORMAL, "one_end_alone", "ends_of")),
+        ("if self.side == 'both' and (not self.symmetric) else", "if not self.symmetric else", (CONFORMAL, "one_end_alone", "ends_of")),
     ),
     "_kernels/certificates.py": (
         ("errors + 1.0, 1.0 - risk), 1.0)", "errors + 2.0, 1.0 - risk), 1.0)", (CERTIFIED, "binomial_tails")),
@@ -76,12 +77,12 @@ HAND: tuple[Change, ...] = tuple(Change(path, before, after, checks) for path, c
         ("risk)) <= delta else (low, middle)", "risk)) < delta else (low, middle)", (CERTIFIED, "most_errors")),
         ("bentkus = math.e * binomial", "bentkus = binomial", (CERTIFIED, "hoeffding")),
         ("np.ceil(total - ROUNDING", "np.floor(total - ROUNDING", (CERTIFIED, "hoeffding")),
-        ("np.geomspace(1e-3, 0.98, 48)", "np.geomspace(1e-3, 1.02, 48)", (CERTIFIED, "capital_of_bets")),
+        ("np.geomspace(0.001, 0.98, 48)", "np.geomspace(0.001, 1.02, 48)", (CERTIFIED, "capital_of_bets")),
         ("0.5 / (len(STAKES) - first)", "1.0 / (len(STAKES) - first)", (CERTIFIED, "capital_of_bets")),
         ("p_values <= delta / n_starts", "p_values <= delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
         ("p_values <= delta", "p_values < delta", (CERTIFIED, "a_fixed_sequence_of_settings")),
         ("(1.0 - level) / len(counts)", "(1.0 - level)", (CERTIFIED, "simultaneous")),
-        ('searchsorted(places, at, side="left")', 'searchsorted(places, at, side="right") - 1', (CERTIFIED, "simultaneous")),
+        ("searchsorted(places, at, side='left')", "searchsorted(places, at, side='right') - 1", (CERTIFIED, "simultaneous")),
     ),
     "_kernels/certified_threshold.py": (
         ("risk, delta, test) > delta)\n        if len(failed)", "risk, delta, test) >= delta)\n        if len(failed)",
@@ -179,21 +180,38 @@ def _checks(path: Path) -> list[Callable[[], None]]:
 
 def _stands(module: ModuleType, change: Change) -> bool:
     """Whether there is one such line."""
-    return Path(str(module.__file__)).read_text(encoding="utf-8").count(change.before) == 1
+    return canonical(module).count(change.before) == 1
+
+
+def canonical(module: ModuleType) -> str:
+    """The source as ``ast.unparse`` writes it, whatever formatter came last."""
+    return ast.unparse(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")))
 
 
 def _noticed(module: ModuleType, change: Change, checks: list[Callable[[], None]]) -> bool:
     filename = str(module.__file__)
-    text = Path(filename).read_text(encoding="utf-8")
     if not _stands(module, change):
         return False
-    code = compile(text.replace(change.before, change.after), filename, "exec")
+    changed = ast.parse(canonical(module).replace(change.before, change.after))
+    _take_places(changed, ast.parse(Path(filename).read_text(encoding="utf-8")))
+    code = compile(ast.fix_missing_locations(changed), filename, "exec")
     undo = put_in(code, functions_of_file(filename), filename)
     try:
         return bool(undo) and any(_fails(check) for check in checks)
     finally:
         for one in reversed(undo):
             one()
+
+
+def _take_places(changed: ast.AST, original: ast.AST) -> None:
+    """Give what is the same in both the lines of the original, by which functions are known."""
+    if type(changed) is not type(original):
+        return
+    if hasattr(original, "lineno"):
+        ast.copy_location(changed, original)
+    pairs = zip(ast.iter_child_nodes(changed), ast.iter_child_nodes(original), strict=False)
+    for one, other in pairs:
+        _take_places(one, other)
 
 
 def _fails(check: Callable[[], None]) -> bool:
