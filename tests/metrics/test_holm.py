@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.metrics.holm import holm
+from calibrant.metrics.comparison import holm
 
 
 def test_the_example_written_out():

@@ -72,9 +72,9 @@ from calibrant.metrics.events import threshold_weighted_log_loss as threshold_we
 from calibrant.metrics.in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.in_the_large import joint_calibration_intercept as joint_calibration_intercept
 from calibrant.metrics.in_the_large import observed_expected_ratio as observed_expected_ratio
-from calibrant.metrics.over_sites import OverSites as OverSites
-from calibrant.metrics.over_sites import over_sites as over_sites
+from calibrant.metrics.pool import OverSites as OverSites
 from calibrant.metrics.pool import Pooled as Pooled
+from calibrant.metrics.pool import over_sites as over_sites
 from calibrant.metrics.proper import brier_score as brier_score
 from calibrant.metrics.proper import d2_of_classes as d2_of_classes
 from calibrant.metrics.proper import log_loss as log_loss
@@ -125,7 +125,6 @@ from calibrant.metrics.regression.spread import (
 from calibrant.metrics.regression.spread import quantile_calibration_error as quantile_calibration_error
 from calibrant.metrics.regression.spread import uncertainty_calibration_error as uncertainty_calibration_error
 from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
-from calibrant.metrics.scoring import scorer as scorer
 from calibrant.metrics.sets import SetSizes as SetSizes
 from calibrant.metrics.sets import conditional_coverage_gap as conditional_coverage_gap
 from calibrant.metrics.sets import set_coverage as set_coverage
@@ -133,6 +132,7 @@ from calibrant.metrics.sets import set_coverage_by as set_coverage_by
 from calibrant.metrics.sets import set_sizes as set_sizes
 from calibrant.metrics.sets import worst_slab_coverage as worst_slab_coverage
 from calibrant.metrics.several import compute as compute
+from calibrant.metrics.several import scorer as scorer
 from calibrant.metrics.skill import d2_brier as d2_brier
 from calibrant.metrics.skill import d2_log_loss as d2_log_loss
 from calibrant.metrics.slope import calibration_slope as calibration_slope

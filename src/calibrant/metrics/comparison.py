@@ -19,14 +19,27 @@ from calibrant.errors import InputError
 from calibrant.forecasts.read import is_forecast
 from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
 from calibrant.metrics.events import event_brier_score
-from calibrant.metrics.holm import holm
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["Comparison", "PairRow", "compare"]
+__all__ = ["Comparison", "PairRow", "compare", "holm"]
+
+
+def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """(p corrected, number that each test shares alpha by), (m,) each.
+
+    The i-th smallest p is tested at alpha / (m - i) until the first that fails, at whose level those after it stay: an interval at
+    1 - alpha / share leaves 0 out exactly where the corrected p is at most alpha.
+    """
+    m, order = len(p), np.argsort(p, kind="stable")
+    corrected, share = np.empty(m), np.empty(m)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * (m - np.arange(m))), 1.0)
+    share[order] = m - np.minimum(np.arange(m), np.count_nonzero(corrected <= alpha))
+    return corrected, share
+
 
 NAN = float("nan")
 Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
