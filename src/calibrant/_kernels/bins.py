@@ -322,7 +322,7 @@ WIDTH = 0.01
 FEWEST_ROWS = 1_000
 
 
-def in_cells(score, correct, weight):
+def in_cells(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and what is nearest to them, stay apart.
 
     A fit to the cells misses that to the rows by the square of the width: its log loss is off by about 1e-9.

@@ -1,16 +1,12 @@
 """Rates by predicted class, and the rows of one class against the others."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibrant._kernels.bins import in_cells
 from calibrant.errors import SparseDataWarning, warn
 from calibrant.predictions import Predictions
-
-if TYPE_CHECKING:
-    from calibrant.predictions import Predictions
 
 __all__ = ["MIN_ROWS", "ClassRates", "event_rows"]
 
@@ -26,7 +22,7 @@ class ClassRates:
     wrong: np.ndarray
 
     @classmethod
-    def count(cls, record: "Predictions") -> "ClassRates":
+    def count(cls, record: Predictions) -> "ClassRates":
         """Of a record with labels."""
         right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=record.n_classes)
         total = np.bincount(record.predicted, weights=record.weights, minlength=record.n_classes)
@@ -67,7 +63,7 @@ def event_rows(record: Predictions, k: int, smooth: bool) -> tuple[np.ndarray, n
         return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
     if ("rows", k) not in record.derived:
         order = record.probabilities[:, k].argsort()
-        hit = (record.labels[order] == k).astype(np.float64)
+        hit = np.asarray(record.labels == k, dtype=np.float64)[order]
         record.derived["rows", k] = record.probabilities[order, k], hit, record.weights[order]
     if smooth and ("cells", k) not in record.derived:
         record.derived["cells", k] = in_cells(*record.derived["rows", k])
