@@ -35,12 +35,12 @@ def exports(package: str) -> dict[str, str]:
     return found
 
 
-def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of the package, from its stub (PEP 562).
 
     Parameters
     ----------
-    package, file : ``__name__`` and ``__file__`` of its ``__init__``
+    package : ``__name__`` of its ``__init__``
     """
     table = exports(package)
     public = [name for name in table if not name.startswith("_")]

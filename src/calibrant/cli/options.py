@@ -150,8 +150,8 @@ class Columns:
         return self.risk or self.confidence
 
 
-def column_options(labels: bool = True, forecasts: bool = True, several: bool = False, risk: bool = True) -> Callable[..., Any]:
-    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``, of ``forecasts``, or of one ``risk``.
+def column_options(labels: bool = True, forecasts: bool = True, several: bool = False) -> Callable[..., Any]:
+    """Decorator that gathers the options into one argument ``columns``; without those of ``labels`` or of ``forecasts``.
 
     With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
     """
@@ -159,7 +159,7 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def gathered(*args: Any, label: Any = None, weight: Any = None, **options: Any) -> Any:
-            named = {name: options.pop(name) for name in NAMED if name in options and (risk or name not in ("risk", "confidence"))}
+            named = {name: options.pop(name) for name in NAMED if name in options}
             _refuse_two_ways(named | {"risk": named.get("risk") or options.get("risks")})
             return command(*args, columns=Columns(label=label, weight=weight, **named), **options)
 
@@ -176,10 +176,9 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
             "--probabilities", metavar="NAMES",
             help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
         )(decorated)  # fmt: skip
-        if risk:
-            ways = (*RISK[:-1], SEVERAL if several else RISK[-1])
-            for option in (PREDICTED, *ways) if labels else ways:
-                decorated = option(decorated)
+        ways = (*RISK[:-1], SEVERAL if several else RISK[-1])
+        for option in (PREDICTED, *ways) if labels else ways:
+            decorated = option(decorated)
         return _truth_options(decorated) if labels else decorated
 
     return decorate

@@ -87,7 +87,7 @@ def read_source(source: Any, columns: Columns, *, labels: bool = True, prefer: s
     """The same of a file that is open, of which several predictions may be read."""
     path, forecasts = source.path, holds_forecasts(source, columns)
     if columns.skip_missing:
-        source = _without_missing(source, columns, labels, prefer, forecasts)
+        source = _without_missing(source, columns, labels, prefer)
     if forecasts:
         return read_forecasts(source, columns, labels=labels)
     names, inputs, classes = _found(source, columns, prefer)
@@ -110,10 +110,7 @@ def rows_left(source: Any, columns: Columns, labels: bool, prefer: str | None = 
     """(n,) which rows have a prediction, and a label and a weight where these are read."""
     if source.kind == "npy":
         raise InputError(f"{source.path} holds predictions alone, and --skip-missing is for tables; save them with their labels, as .npz.")
-    return _rows_left(source, columns, labels, prefer, holds_forecasts(source, columns))
-
-
-def _rows_left(source, columns, labels, prefer, forecasts):
+    forecasts = holds_forecasts(source, columns)
     names = names_of_forecasts(source, columns, labels) if forecasts else list(_found(source, columns, prefer)[0])
     given = (("label", columns.label), ("weight", columns.weight)) if labels else ()
     names += [key for what, name in given if (key := key_of(source, name, what)) is not None]
@@ -121,7 +118,7 @@ def _rows_left(source, columns, labels, prefer, forecasts):
     return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
 
 
-def _without_missing(source, columns, labels, prefer, forecasts):
+def _without_missing(source, columns, labels, prefer):
     """The source without rows that lack a prediction, a label or a weight; says how many."""
     left = rows_left(source, columns, labels, prefer)
     if left.all():

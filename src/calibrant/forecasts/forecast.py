@@ -157,11 +157,11 @@ def require_level(level: object, name: str = "level", *, usual: float = 0.95) ->
         raise InputError(f"{name} must be between 0 and 1; got {level!r}; {usual:g} is usual.")
 
 
-def require_levels(levels: ArrayLike, name: str = "levels") -> None:
+def require_levels(levels: ArrayLike) -> None:
     """Raise InputError unless they are numbers above 0 and below 1, one at least."""
     values = np.asarray(levels, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0 or not ((values > 0.0) & (values < 1.0)).all():
-        raise InputError(f"{name} must be numbers above 0 and below 1; got {levels!r}.")
+        raise InputError(f"levels must be numbers above 0 and below 1; got {levels!r}.")
 
 
 def require_finite(values: np.ndarray, name: str) -> None:

@@ -5,4 +5,4 @@ What is offered stands in ``__init__.pyi``, one line a name; a name is imported 
 
 from calibrant._exports import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -95,7 +95,7 @@ class PooledOffsets(Saved):
         eta, weight = scores_of(Q), record.weights
         hit = hits_of(record)
         spread = weight * (1.0 - (Q**2).sum(axis=1)) / 2.0
-        found = [_found(each, weight, spread) for each in cells]
+        found = [_found(each, spread) for each in cells]
         pairs = [(each, *kept) for each, kept in zip(cells, found, strict=True) if len(kept[0])]
         families, centres = [], []
         for each, codes, index in pairs:
@@ -179,7 +179,7 @@ def place_of(code: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(inside, place, len(known))
 
 
-def _found(cells, weight, spread):
+def _found(cells, spread):
     """(codes learned, index of the rows' cells among them)."""
     inside = cells.code >= 0
     codes, index = np.unique(cells.code[inside], return_inverse=True)
