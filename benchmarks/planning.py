@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
 from calibrant._kernels.logistic import slope_and_intercept
-from calibrant.validation.resampled import MEASURED, measure
+from calibrant.validation.result import MEASURED, measure
 
 FRESH, ROWS, FEATURES = 200_000, 200, 8
 EFFECTS = np.array([0.8, -0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0])

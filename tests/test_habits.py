@@ -102,7 +102,7 @@ def test_no_class_is_looked_up_by_a_string():
 OLD_PACKAGES = (
     "_kernels", "_support", "cli", "compare", "confidence", "datasets", "displays", "folds", "forecasts", "frames", "frames/engines",
     "maps", "metrics", "metrics/curves", "metrics/regression",
-    "models", "monitoring", "neighbors", "neighbors/reductions", "predictions", "regression", "reporting",
+    "models", "monitoring", "neighbors", "predictions", "regression", "reporting",
     "reporting/regression", "scalings", "select", "signals", "testing", "wrap",
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ import pytest
 import calibrant as cb
 from calibrant.compare.before_after import compare, final
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import out_of_fold
+from calibrant.folds.splits import out_of_fold
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
 

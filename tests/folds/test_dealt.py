@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.folds.dealt import dealt
+from calibrant.folds.splits import dealt
 from calibrant.groups import clustered
 from calibrant.predictions import read
 

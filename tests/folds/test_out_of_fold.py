@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import fit_clone, out_of_fold, stratified_folds
+from calibrant.folds.splits import fit_clone, out_of_fold, stratified_folds
 from calibrant.predictions import read
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.models.fold_evidence import agreement, averaged, chosen_told, exponent_of, fit_before_held_out
+from calibrant.models.training_rows import agreement, averaged, chosen_told, exponent_of, fit_before_held_out
 
 HALF = np.array([0.5, 0.5])
 

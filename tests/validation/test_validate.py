@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
-from calibrant.validation.resampled import Rows, measure, resample_measures, uninformed
+from calibrant.validation.result import Rows, measure, resample_measures, uninformed
 
 KEYS = ("log_loss", "event_brier_score", "event_auroc", "calibration_slope", "calibration_in_the_large")
 #: Its default penalty is too weak to matter here, and it fits in a millisecond.

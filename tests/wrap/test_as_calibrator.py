@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 MAPS = [getattr(cb, name) for name in cb.__all__ if isinstance(getattr(cb, name), type) and issubclass(getattr(cb, name), cb.Map)]
 

@@ -22,9 +22,16 @@ from benchmarks.papers.geometric import data, measure, methods, models, pictures
 from benchmarks.papers.geometric.authors import authors_way
 
 import calibrant as cb
-from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
-from calibrant.neighbors.reductions.images import AveragePool, BilinearResize, Grayscale, MaxPool
-from calibrant.neighbors.reductions.points import ClassCentroids, RandomSubset
+from calibrant.neighbors.reductions import (
+    AveragePool,
+    BilinearResize,
+    ClassCentroids,
+    Grayscale,
+    MaxPool,
+    PrincipalComponents,
+    RandomFeatures,
+    RandomSubset,
+)
 
 RESULTS = Path(__file__).parent / "results" / "figures.jsonl"
 STEPS = (2, 3, 4)

@@ -83,7 +83,7 @@ def _fitted(file, columns, method, target, groups, cluster):
     from calibrant.cli.large import read_any
     from calibrant.cli.reading import column_of, columns_of
     from calibrant.cli.scores import fit_scores
-    from calibrant.folds.out_of_fold import fit_clone
+    from calibrant.folds.splits import fit_clone
     from calibrant.groups import clustered
 
     data: Any = read_any(file, columns, cluster=cluster)

@@ -13,7 +13,7 @@ from calibrant.cli.wording import abridged, said, say
 from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["GROUP", "METHODS", "RENAMED", "TARGETS", "import_extensions", "make", "methods", "regression_methods", "score_methods"]
 

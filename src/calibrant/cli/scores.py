@@ -10,7 +10,7 @@ from scipy import stats  # pyright: ignore[reportMissingTypeStubs, reportUnknown
 from calibrant import metrics
 from calibrant.cli.methods import score_methods
 from calibrant.contracts.map import Map
-from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.folds.splits import stratified_folds
 from calibrant.predictions import read
 
 __all__ = ["fit_scores", "measured_scores"]

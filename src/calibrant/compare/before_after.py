@@ -10,8 +10,7 @@ import numpy as np
 from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.out_of_fold import fit_clone, out_of_fold
-from calibrant.folds.splits import make_splits
+from calibrant.folds.splits import fit_clone, make_splits, out_of_fold
 from calibrant.regression.identity import ForecastIdentity
 from calibrant.scalings.constant import Identity
 
@@ -69,7 +68,7 @@ def compare(
         Unfitted: out of fold, or fitted on all of ``record`` and measured on ``test``. Fitted: applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As for :func:`calibrant.folds.out_of_fold.out_of_fold`; folds cut no cluster of rows that the record carries.
+        As for :func:`calibrant.folds.splits.out_of_fold`; folds cut no cluster of rows that the record carries.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
 

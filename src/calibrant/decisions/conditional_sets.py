@@ -21,7 +21,7 @@ from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.predictions import Inputs, Predictions, read
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ConditionalScores", "ConditionalSets", "read_features"]
 

@@ -22,7 +22,7 @@ from calibrant.groups import clustered
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ConformalSets"]
 

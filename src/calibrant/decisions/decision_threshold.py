@@ -15,10 +15,10 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, warn
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.out_of_fold import fit_clone, out_of_fold
+from calibrant.folds.splits import fit_clone, out_of_fold
 from calibrant.predictions import Inputs, Predictions
 from calibrant.select.default import default_calibrator
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["DecisionThreshold", "decision_threshold"]
 

@@ -15,9 +15,8 @@ from calibrant.decisions.cells import By, Cells, CellScores, ScoreCounts, requir
 from calibrant.decisions.certainty import repetitions, require_share
 from calibrant.decisions.set_scores import Aps, Lac, Margin, Raps, ScoreName, Scorer, SetScore, TopK, chosen_raps
 from calibrant.errors import InputError
-from calibrant.folds.dealt import dealt
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import dealt, fit_clone
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["SetRows", "SetRule", "counted", "fitted", "inputs_for", "n_units", "require_options"]

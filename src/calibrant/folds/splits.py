@@ -1,15 +1,147 @@
-"""Which rows fit and which are held out, for any way of asking."""
+"""Folds: rows dealt out, splits that keep clusters and classes, and what is predicted out of fold."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
+from calibrant._kernels.draws import row_codes
 from calibrant.errors import InputError, warn
-from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.predictions import Predictions
 
-__all__ = ["folds_of", "make_splits", "refuse_prefit", "refuse_small_folds"]
+if TYPE_CHECKING:
+    from calibrant.contracts.calibrator import Calibrator
+    from calibrant.predictions import Predictions
+
+__all__ = ["dealt", "fit_clone", "folds_of", "make_splits", "out_of_fold", "refuse_prefit", "refuse_small_folds", "stratified_folds"]
+
+
+def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 0) -> np.ndarray:
+    """Fold number of each row, (n,) in 0..n_splits-1: each class is dealt out evenly, its rows in a seeded random order.
+
+    A class with fewer rows than folds is absent from some; the dealing goes on from class to class, so that folds differ by at most
+    one row in size.
+
+    Examples
+    --------
+    >>> folds = stratified_folds(np.array([0, 0, 0, 0, 1, 1, 1, 2]), n_splits=2)
+    >>> np.bincount(folds).tolist()
+    [4, 4]
+    """
+    if not (isinstance(n_splits, int | np.integer) and 2 <= n_splits <= len(labels)):
+        raise InputError(f"n_splits must be a whole number from 2 to the number of rows, {len(labels)}; got {n_splits!r}.")
+    shuffled = np.random.default_rng(random_state).permutation(len(labels))
+    order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
+    folds = np.empty(len(labels), dtype=np.intp)
+    folds[order] = np.arange(len(labels)) % n_splits
+    return folds
+
+
+def fit_clone(calibrator: "Calibrator", record: "Predictions") -> "Calibrator":
+    """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input, classes), fitted on the record."""
+    return clone(calibrator).set_params(**record.calibrator_params).fit_record(record)
+
+
+def out_of_fold(
+    calibrator: "Calibrator", record: "Predictions", *, n_splits: float = 5, random_state: int = 0,
+    splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None, progress: Callable[..., Any] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Calibrated probabilities, or forecasts, of every row, by fits on the other folds.
+
+    Parameters
+    ----------
+    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is
+    record : Predictions with labels, or ForecastRecord with outcomes
+    n_splits : int, default 5
+    random_state : int, default 0
+        Seed of the assignment of rows to folds.
+    splits : iterable of (rows to fit, rows held out), optional
+        Instead of ``n_splits`` stratified folds, as a scikit-learn splitter gives them; no row may be held out twice.
+    progress : callable, optional
+        Called with each finished fold's number.
+
+    Returns
+    -------
+    result : (n, K) float64, or Forecast
+        NaN in the rows that no split held out; of forecasts each row must be held out.
+    folds : (n,) fold of each row, -1 where none.
+
+    Notes
+    -----
+    Numbers computed on them are honest for a calibrator fitted on all rows, slightly pessimistic as each fit saw fewer. A class absent
+    from a fit keeps its column: every fit is told all classes.
+
+    Examples
+    --------
+    >>> from calibrant.predictions import read
+    >>> from calibrant.scalings.constant import Identity
+    >>> Q, folds = out_of_fold(Identity(), read([[0.9, 0.1], [0.2, 0.8]], [0, 1]), n_splits=2)
+    >>> Q.tolist(), sorted(folds.tolist())
+    ([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    """
+    if splits is None:
+        folds = stratified_folds(record.strata, n_splits, random_state)
+        splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_splits)]
+    folds = np.full(len(record), -1, dtype=np.intp)
+    parts, rows = [], []
+    for k, (fit_rows, held_out) in enumerate(splits):
+        if (folds[held_out] >= 0).any():
+            raise InputError("a row may be held out by one split only; the splitter repeats rows; use one such as KFold or GroupKFold.")
+        folds[held_out] = k
+        parts.append(fit_clone(calibrator, record.take(fit_rows)).predict_record(record.take(held_out)))
+        rows.append(held_out)
+        if progress is not None:
+            progress(k)
+    return record.gathered(parts, rows), folds
+
+
+def dealt(record: Predictions, shares: Sequence[float], random_state: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(rows, how often each counts) of each part of a record with labels, ``shares`` of its rows each, at random.
+
+    Of a record with clusters, whole clusters are dealt out. Weights must be whole numbers: a row of weight 2 is dealt out as two. The order
+    of the rows changes nothing. Classes are not dealt out evenly: a part whose classes follow the whole's is no sample of independent rows,
+    which exact promises ask for. The draw depends on what the rows hold, beside the seed: with one draw for all data sets of n rows,
+    those of a model that says few things would always be dealt out by the ranks of their labels.
+
+    Examples
+    --------
+    >>> from calibrant.predictions import read
+    >>> parts = dealt(read([0.1, 0.2, 0.7, 0.6], [0, 0, 1, 1]), [0.75, 0.25])
+    >>> [len(rows) for rows, _ in parts]
+    [3, 1]
+    """
+    # By what rows hold and what was said of their own class, so that the order of the classes changes nothing either.
+    own = np.take_along_axis(record.values, record.strata[:, None], axis=1)
+    codes = row_codes(record.values) + row_codes(own)
+    rng = np.random.default_rng([random_state, int((codes * record.weights.astype(np.uint64)).sum())])
+    if record.cluster is None:
+        order = np.lexsort((record.strata, codes))
+        rows = order if record.weight is None else np.repeat(order, record.weight[order].astype(np.intp))
+        place = rng.permutation(len(rows))
+    else:
+        rows, place = _by_cluster(record, record.cluster, rng)
+    ends = np.round(np.cumsum(shares) / np.sum(shares) * (place.max() + 1)).astype(np.intp)
+    part = np.searchsorted(ends, place, side="right")
+    found = [np.unique(rows[part == k], return_counts=True) for k in range(len(shares))]
+    if not all(len(chosen) for chosen, _ in found):
+        what = "rows" if record.cluster is None else "clusters"
+        raise InputError(f"{place.max() + 1} {what} cannot be dealt out to {len(shares)} uses in shares {list(shares)}; give more of them.")
+    return [(chosen, count.astype(np.float64)) for chosen, count in found]
+
+
+def _by_cluster(record, cluster, rng):
+    """(rows as often as they count, the place of each one's cluster); clusters in an order of their rows' own, then shuffled."""
+    number = np.unique(cluster, return_inverse=True)[1]
+    code = np.zeros(number.max() + 1, dtype=np.uint64)
+    own = row_codes(record.values) * (2 * record.strata + 1).astype(np.uint64) * record.weights.astype(np.uint64)
+    np.add.at(code, number, own)
+    place = np.empty(len(code), dtype=np.intp)
+    place[np.argsort(code, kind="stable")] = rng.permutation(len(code))
+    rows = np.repeat(np.arange(len(record)), record.weights.astype(np.intp))
+    return rows, place[number[rows]]
+
 
 #: A fold with a calibrator of its own: fewer held-out rows than this are refused, and fewer than that warned of. On 60 and 150 rows, one
 #: Platt, beta or isotonic map for each fold of 1 or 2 rows had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to

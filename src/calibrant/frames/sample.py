@@ -17,7 +17,7 @@ from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel, record_of
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["RowSample", "sample"]
 

@@ -17,7 +17,7 @@ from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.metric import Interval, Metric, WholeMetric
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.out_of_fold import out_of_fold
+from calibrant.folds.splits import out_of_fold
 from calibrant.scalings.vector import StructuredVectorScaling
 
 __all__ = [

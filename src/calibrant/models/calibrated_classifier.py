@@ -17,12 +17,21 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
-from calibrant.models.fold_evidence import REFIT_AGREEMENT, agreement, averaged, chosen_told, exponent_of, fit_before_held_out
-from calibrant.models.routing import Wrapper, routed
-from calibrant.models.training_rows import TrainingRows, checked_rows
+from calibrant.models.training_rows import (
+    REFIT_AGREEMENT,
+    TrainingRows,
+    Wrapper,
+    agreement,
+    averaged,
+    checked_rows,
+    chosen_told,
+    exponent_of,
+    fit_before_held_out,
+    routed,
+)
 from calibrant.predictions import reference_pair
 from calibrant.select.default import default_calibrator
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["CalibratedClassifier"]
 

@@ -16,8 +16,7 @@ from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_seve
 from calibrant.folds.splits import make_splits, refuse_prefit
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.models.routing import Wrapper, routed
-from calibrant.models.training_rows import TrainingRows, checked_rows
+from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.select.default import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]

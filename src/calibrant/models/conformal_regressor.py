@@ -17,8 +17,7 @@ from calibrant.folds.splits import make_splits
 from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds
 from calibrant.forecasts.forecast import Forecast, require_level
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.models.routing import Wrapper, routed
-from calibrant.models.training_rows import TrainingRows, checked_rows
+from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 
 __all__ = ["ConformalRegressor"]
 

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 
 from calibrant.arrays import weights
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.folds.out_of_fold import out_of_fold
-from calibrant.folds.splits import make_splits
+from calibrant.folds.splits import make_splits, out_of_fold
 from calibrant.predictions import Inputs, read
 from calibrant.select.default import default_calibrator
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["cross_fitted"]
 

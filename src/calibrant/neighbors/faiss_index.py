@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._kernels.threads import get_threads
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.neighbors.index import Nearest, NeighborIndex
+from calibrant.neighbors.brute import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import METRICS, StoredPoints, distances
 
 __all__ = ["FaissIndex"]

@@ -11,7 +11,7 @@ from calibrant.contracts.expression import Expression, join, weighted_sum
 from calibrant.contracts.map import Map
 from calibrant.contracts.symbolic import SymbolicRecord
 from calibrant.contracts.tags import Tags
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import fit_clone
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
 from calibrant.maps.quadratic import QuadraticScaling

@@ -16,8 +16,7 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.out_of_fold import fit_clone
-from calibrant.folds.splits import folds_of
+from calibrant.folds.splits import fit_clone, folds_of
 from calibrant.maps.closed_test import ClosedTest
 from calibrant.predictions import Inputs, Predictions
 from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for, names_of

@@ -14,7 +14,7 @@ from calibrant.contracts.kinds import require_any_calibrator, require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import fit_clone
 from calibrant.folds.time_blocks import past_and_next, time_blocks, time_ranks
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.predictions import Inputs

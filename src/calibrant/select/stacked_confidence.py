@@ -19,7 +19,7 @@ from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.folds.out_of_fold import stratified_folds
+from calibrant.folds.splits import stratified_folds
 from calibrant.predictions import Inputs
 from calibrant.select.trust import score_difference
 from calibrant.signals.fast_separation import FastSeparation

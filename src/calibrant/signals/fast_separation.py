@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.errors import InputError
+from calibrant.neighbors.brute import NeighborIndex
 from calibrant.neighbors.exact import ExactIndex
-from calibrant.neighbors.index import NeighborIndex
 from calibrant.predictions import Inputs
 from calibrant.signals.separation import Separation
 
@@ -30,7 +30,7 @@ class FastSeparation(Separation):
         Applied to X first: a network's hidden layer, or a reduction of ``calibrant.neighbors.reductions``. A transformer is fitted on the
         training points.
     points : object with ``reduce(X, y)``, optional
-        A reduction of the training set, such as :class:`~calibrant.neighbors.reductions.points.RandomSubset`.
+        A reduction of the training set, such as :class:`~calibrant.neighbors.reductions.RandomSubset`.
     scale : {"auto", "standard", "none"}
         "auto" leaves images (8-bit integers, more than two dimensions) and columns of similar span as they are and divides the columns of
         other tables by their standard deviations, with a warning where those differ by orders of magnitude.

@@ -1,13 +1,146 @@
 """The answer of an internal validation."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from calibrant._kernels.bootstrap import resample_weights
+from calibrant._support.estimators import clone
 from calibrant._support.extras import import_extra
 from calibrant._support.text_table import text_table
 from calibrant.contracts.columns import plain
+from calibrant.errors import CalibrationWarning, InputError
+from calibrant.folds.model_outputs import model_output, takes_in_fit, with_weight
+from calibrant.metrics.events import event_brier_score
+from calibrant.metrics.in_the_large import calibration_in_the_large
+from calibrant.metrics.proper import log_loss
+from calibrant.metrics.ranking import event_auroc
+from calibrant.metrics.slope import calibration_slope
+from calibrant.predictions import read
+from calibrant.rows import take_rows
 
-__all__ = ["ValidatedMetric", "Validation"]
+__all__ = ["MEASURED", "Measures", "Rows", "ValidatedMetric", "Validation", "measure", "resample_measures", "uninformed"]
+
+#: What is measured, in the order of the results.
+MEASURED = (log_loss, event_brier_score, event_auroc, calibration_slope, calibration_in_the_large)
+#: Resamples in a row that may hold one class alone before that is an error.
+TRIES = 100
+SMALLEST = 1e-12
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one sample.
+
+    Attributes
+    ----------
+    X : (n, ...) features
+    event : (n,) 1.0 where the row has the event, else 0.0
+    weight : (n,) float64, all 1 unless ``weighted``
+    unit : (n,) the cluster that is drawn as a whole, or None where rows are drawn
+    copy_of : (n,) rows that must share a fold have one number, or None
+    classes : (2,) labels of the others and of the event
+    weighted : whether fits take the weights
+    """
+
+    X: Any
+    event: np.ndarray
+    weight: np.ndarray
+    unit: np.ndarray | None
+    copy_of: np.ndarray | None
+    classes: np.ndarray
+    weighted: bool
+
+    @property
+    def carried(self) -> np.ndarray:
+        """The weight that each drawn row keeps, (n,): none where rows are drawn, since their weight then says how often they are."""
+        return np.ones(len(self.weight)) if self.unit is None else self.weight
+
+    def drawn(self, rng: np.random.Generator) -> np.ndarray:
+        """How often each row is in a resample that holds both classes, (n,) whole numbers."""
+        for _ in range(TRIES):
+            times = self._times(rng)
+            held = times > 0.0
+            if 0 < self.event[held].sum() < held.sum():
+                return times
+        events = float(self.weight @ self.event)
+        rarer = min(events, float(self.weight.sum()) - events)
+        raise InputError(f"y must hold more rows of the rarer class; got {rarer:g}, and {TRIES} resamples in a row had none; collect more.")
+
+    def _times(self, rng: np.random.Generator) -> np.ndarray:
+        if self.unit is None:
+            return resample_weights(self.weight, rng)
+        count = int(self.unit.max()) + 1
+        return np.bincount(rng.integers(0, count, count), minlength=count)[self.unit].astype(np.float64)
+
+    def resampled(self, times: np.ndarray) -> "Rows":
+        """The rows as often as they were drawn."""
+        often = times.astype(np.intp)
+        places = np.repeat(np.arange(len(often)), often)
+        unit, origin = None, places if self.copy_of is None else self.copy_of[places]
+        if self.unit is not None:
+            # Each time that a cluster was drawn it is a cluster of its own, whose rows still must share a fold.
+            nth = np.arange(len(places)) - np.repeat(np.cumsum(often) - often, often)
+            unit = np.unique(self.unit[places] * (nth.max() + 1) + nth, return_inverse=True)[1]
+        copy_of = np.unique(origin, return_inverse=True)[1]
+        return Rows(take_rows(self.X, places), self.event[places], self.carried[places], unit, copy_of, self.classes, self._keeps_weights())
+
+    def _keeps_weights(self) -> bool:
+        return self.weighted and self.unit is not None
+
+    def fit(self, model: Any) -> Any:
+        """A clone of the model fitted to these rows; copies of a row are kept in one fold where its ``fit`` takes groups."""
+        params: dict[str, Any] = {} if self.copy_of is None or not takes_in_fit(model, "groups") else {"groups": self.copy_of}
+        params = with_weight(model, params, self.weight) if self.weighted else params
+        return clone(model).fit(self.X, self.classes[self.event.astype(np.intp)], **params)
+
+    def risks(self, model: Any) -> np.ndarray:
+        """The probability of the event that a fitted model gives each row, (n,)."""
+        return np.asarray(model_output(model, self.X, "probability", self.classes, None), dtype=np.float64)[:, 1]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Metrics of one model on the rows of its resample, on all rows, and on the rows it did not see, each (5,); nan where undefined."""
+
+    training: np.ndarray
+    test: np.ndarray
+    unseen: np.ndarray
+
+
+def measure(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The metrics (5,) of risks (n,); nan where the rows hold one class alone."""
+    counted = weight > 0.0
+    risk, event, weight = risk[counted], event[counted], weight[counted]
+    if not 0 < event.sum() < len(event):
+        return np.full(len(MEASURED), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        record = read(risk, event.astype(np.intp), sample_weight=weight)
+        return np.array([metric.of(record) for metric in MEASURED], dtype=np.float64)
+
+
+def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The metrics (5,) if outcomes had nothing to do with the risks (Efron and Tibshirani's no-information rate)."""
+    share, p = weight / weight.sum(), np.clip(risk, SMALLEST, 1.0 - SMALLEST)
+    rate = float(share @ event)
+    loss = -rate * (share @ np.log(p)) - (1.0 - rate) * (share @ np.log1p(-p))
+    square = rate * (share @ (1.0 - risk) ** 2) + (1.0 - rate) * (share @ risk**2)
+    return np.array([loss, square, 0.5, 0.0, np.nan])
+
+
+def resample_measures(rows: Rows, model: Any, count: int, rng: np.random.Generator) -> list[Measures]:
+    """The measures of the model on each of ``count`` resamples."""
+    found: list[Measures] = []
+    for _ in range(count):
+        times = rows.drawn(rng)
+        risk = rows.risks(rows.resampled(times).fit(model))
+        weights = (times * rows.carried, rows.weight, np.where(times > 0.0, 0.0, rows.weight))
+        found.append(Measures(*(measure(risk, rows.event, weight) for weight in weights)))
+    return found
+
 
 #: AUROCs corrected in two ways that lie further apart than this say that resamples show too little of the optimism.
 APART = 0.05

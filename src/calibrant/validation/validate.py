@@ -19,8 +19,7 @@ from calibrant.groups import read_groups
 from calibrant.labels import label_array
 from calibrant.predictions import read
 from calibrant.rows import n_rows, take_rows
-from calibrant.validation.resampled import MEASURED, Measures, Rows, measure, resample_measures, uninformed
-from calibrant.validation.result import ValidatedMetric, Validation
+from calibrant.validation.result import MEASURED, Measures, Rows, ValidatedMetric, Validation, measure, resample_measures, uninformed
 
 __all__ = ["validate"]
 

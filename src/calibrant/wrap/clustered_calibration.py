@@ -12,11 +12,11 @@ from calibrant.arrays import to_array
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import fit_clone
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs
-from calibrant.wrap.as_calibrator import as_calibrator
-from calibrant.wrap.pooled_offsets import CellCodes, PooledOffsets
+from calibrant.wrap.offsets import CellCodes, PooledOffsets
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ClusteredCalibration"]
 

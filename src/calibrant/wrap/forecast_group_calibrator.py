@@ -16,7 +16,7 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator, try_
 from calibrant.contracts.tags import Tags
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
-from calibrant.wrap.pooled_offsets import LEAST_ERRORS, mean_gain, place_of
+from calibrant.wrap.offsets import LEAST_ERRORS, mean_gain, place_of
 
 __all__ = ["ForecastGroupCalibrator"]
 

@@ -18,7 +18,7 @@ from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
-from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
+from calibrant.wrap.offsets import BoostedOffsets, distinct_rows, require_options
 
 __all__ = ["ForecastMulticalibration"]
 

@@ -13,13 +13,21 @@ from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import fit_clone
 from calibrant.groups import clustered
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs, Predictions, read
-from calibrant.wrap.as_calibrator import as_calibrator
-from calibrant.wrap.boosted_offsets import BoostedOffsets, distinct_rows, require_options
-from calibrant.wrap.pooled_offsets import express_probabilities, express_scores, hits_of, probabilities_of, scores_of
+from calibrant.wrap.offsets import (
+    BoostedOffsets,
+    distinct_rows,
+    express_probabilities,
+    express_scores,
+    hits_of,
+    probabilities_of,
+    require_options,
+    scores_of,
+)
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["Multicalibration"]
 

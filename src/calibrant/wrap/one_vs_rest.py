@@ -1,5 +1,6 @@
 """One map for each class against the rest: whole vectors from any map."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,15 @@ from calibrant._kernels.softmax import normalise_rows
 from calibrant._support.class_rates import event_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import constant, join
-from calibrant.contracts.kinds import require_map
+from calibrant.contracts.kinds import require_calibrator, require_map
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags, Tags
-from calibrant.errors import SparseDataWarning, warn
+from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.maps.beta import Beta
 from calibrant.maps.platt import Platt
 from calibrant.predictions import Inputs
 
-__all__ = ["OneVsRest"]
+__all__ = ["OneVsRest", "as_calibrator"]
 
 #: With fewer rows than this of its own, a class among three or more keeps its probability: a map of so few does more harm than good.
 MIN_ROWS = 25
@@ -171,3 +172,49 @@ def _share(Q, P, mass):
         Q[zero] = np.where(P[zero].sum(axis=1, keepdims=True) > 0.0, P[zero], 1.0)
         total = sum_rows(Q)[:, None]
     return Q / total * np.maximum(mass, 0.0)[:, None]
+
+
+def as_calibrator(given: Any, *, default: Callable[[], Calibrator] | None = None, fitted: bool = False) -> Calibrator:
+    """The calibrator of class probabilities that is meant.
+
+    Parameters
+    ----------
+    given : Calibrator, Map, class of one of them, or None
+        A calibrator stands for itself and None for ``default()``. A map stands for ``OneVsRest(map)``: with two classes one map of the
+        probability of the event, with more one for each class. The confidence of the answer is asked for by
+        ``ConfidenceCalibrator(map=map)``.
+    default : function of no arguments that makes a calibrator, optional
+        Without it, None is refused.
+    fitted : bool, default False
+        Whether a fitted calibrator would be used as it is; a fitted map, which does not say what it was fitted to, is then refused.
+
+    Returns
+    -------
+    Calibrator
+
+    Raises
+    ------
+    InputError
+        For anything else: a name, a calibrator of forecasts, a signal.
+
+    Examples
+    --------
+    >>> from calibrant.maps.isotonic import Isotonic
+    >>> as_calibrator(Isotonic())
+    OneVsRest(map=Isotonic())
+    """
+    given = default if given is None else given
+    one = (
+        given()
+        if (given is default and default is not None) or (isinstance(given, type) and issubclass(given, Calibrator | Map))
+        else given
+    )
+    if not isinstance(one, Map):
+        return require_calibrator(one, or_map=True)
+    if fitted and hasattr(one, "n_fit_"):
+        name = type(one).__name__
+        raise InputError(
+            f"calibrator is a fitted {name}, a map, which does not say what it was fitted to; "
+            f"pass a fitted calibrator, such as OneVsRest({name}()).fit(P, y), or the map unfitted."
+        )
+    return OneVsRest(one)

@@ -7,10 +7,10 @@ from calibrant._kernels.softmax import share_rest
 from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
-from calibrant.folds.out_of_fold import fit_clone
+from calibrant.folds.splits import fit_clone
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs
-from calibrant.wrap.as_calibrator import as_calibrator
+from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["PerClass"]
 

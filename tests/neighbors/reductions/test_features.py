@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from calibrant.errors import InputError
-from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
+from calibrant.neighbors.reductions import PrincipalComponents, RandomFeatures
 
 
 def test_components_are_the_leading_ones():

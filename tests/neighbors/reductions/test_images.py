@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from calibrant.errors import InputError
-from calibrant.neighbors.reductions.images import AveragePool, BilinearResize, Grayscale, MaxPool
+from calibrant.neighbors.reductions import AveragePool, BilinearResize, Grayscale, MaxPool
 
 
 @pytest.fixture

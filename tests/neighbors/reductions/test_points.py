@@ -5,9 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.neighbors.reductions.features import PrincipalComponents, RandomFeatures
-from calibrant.neighbors.reductions.images import AveragePool
-from calibrant.neighbors.reductions.points import ClassCentroids, RandomSubset
+from calibrant.neighbors.reductions import AveragePool, ClassCentroids, PrincipalComponents, RandomFeatures, RandomSubset
 
 
 @pytest.fixture(scope="module")
