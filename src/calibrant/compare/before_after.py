@@ -11,7 +11,7 @@ from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import fit_clone, make_splits, out_of_fold
-from calibrant.regression.identity import ForecastIdentity
+from calibrant.regression.variance import ForecastIdentity
 from calibrant.scalings.constant import Identity
 
 __all__ = ["Compared", "compare", "final"]

@@ -20,7 +20,7 @@ def shown_name(calibrator: Any) -> str:
     Examples
     --------
     >>> from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-    >>> from calibrant.maps.histogram_binning import HistogramBinning
+    >>> from calibrant.maps.binning import HistogramBinning
     >>> shown_name(ConfidenceCalibrator(map=HistogramBinning()))
     'confidence by histogram binning'
     """

@@ -12,7 +12,7 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.maps.histogram_binning import HistogramBinning
+from calibrant.maps.binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.kernel_density import KernelDensity
 from calibrant.predictions import Inputs, Predictions

@@ -1,15 +1,16 @@
-"""Isotonic regression of correctness on the score."""
+"""Isotonic regression of the outcome on the score, its centred form, and the nearly-isotonic path."""
 
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from calibrant._kernels.bins import flat_knots
-from calibrant._kernels.isotonic import between_knots, pool_ties, pooled_blocks, smooth_ends
+from calibrant._kernels.isotonic import between_knots, near_isotonic_path, pool_ties, pooled_blocks, smooth_ends
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 
-__all__ = ["Isotonic"]
+__all__ = ["CenteredIsotonic", "Isotonic", "NearIsotonic"]
 
 
 class Isotonic(Map):
@@ -73,3 +74,158 @@ class Isotonic(Map):
 
     def _expression(self, score):
         return score.interpolate(self.score_, self.value_)
+
+
+class CenteredIsotonic(Map):
+    r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the weighted mean of its scores.
+
+    .. math:: g\!\left(\frac{\sum_{i \in b} w_i s_i}{\sum_{i \in b} w_i}\right) = \frac{\sum_{i \in b} w_i c_i}{\sum_{i \in b} w_i}
+
+    linear between the points, so that it rises strictly between the first and the last, and constant outside.
+
+    Parameters
+    ----------
+    smooth_ends : bool, default True
+        Laplace's estimate for a first block of 0 and a last block of 1, as in :class:`Isotonic`.
+
+    Attributes
+    ----------
+    score_, value_ : (m,) knots of the map.
+
+    See Also
+    --------
+    Isotonic : the textbook fit, with steps and ties.
+    VennAbers : two fits, and the doubt between them.
+
+    Notes
+    -----
+    Isotonic regression without its flat steps: fewer ties, so the ranking survives, and usually a smaller error when the true map is
+    smooth. With a few hundred rows a parametric map is still better.
+
+    References
+    ----------
+    Oron and Flournoy, "Centered isotonic regression: point and interval estimation for dose-response studies", Statistics in
+    Biopharmaceutical Research 9, 2017.
+
+    Examples
+    --------
+    >>> m = CenteredIsotonic(smooth_ends=False).fit([0, 1, 2, 3], [0, 1, 0, 1])
+    >>> m.predict([0, 1.5, 2.25]).round(2).tolist()
+    [0.0, 0.5, 0.75]
+    """
+
+    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="centred isotonic regression")
+
+    def __init__(self, *, smooth_ends: bool = True) -> None:
+        self.smooth_ends: bool = smooth_ends
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(smooth_ends=False)]
+
+    def _fit(self, score, correct, weight):
+        unique, mass, mean = pool_ties(score, correct, weight)
+        first, _, value, block_mass = pooled_blocks(mean, mass)
+        centre = np.add.reduceat(mass * unique, first) / block_mass
+        self.score_: np.ndarray = np.clip(centre, unique[0], unique[-1])
+        self.value_: np.ndarray = smooth_ends(value, block_mass) if self.smooth_ends else value
+
+    def _predict(self, score):
+        return between_knots(score, self.score_, self.value_)
+
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)
+
+
+#: Models whose BIC is worse than the best by more than this weigh less than 1e-13 and are dropped.
+NEGLIGIBLE = 60.0
+
+
+class NearIsotonic(Map):
+    r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data insist.
+
+    .. math:: \min_p \tfrac{1}{2} \sum_i w_i (c_i - p_i)^2 + \lambda \sum_i (p_i - p_{i+1})_+
+
+    solved at every breakpoint of λ exactly; the solutions but the first (λ = 0, the data themselves) are averaged with weights
+    exp(-BIC / 2), BIC = -2 log L + J log n for J distinct values. Linear between the scores, constant outside.
+
+    Parameters
+    ----------
+    prior_weight : float, default 1
+        Rows' worth of belief in the overall share, added to each block of each solution so that none is exactly 0 or 1. 0 is the textbook.
+
+    Attributes
+    ----------
+    score_, value_ : (m,) knots of the map.
+    n_values_ : (models,) number of distinct values of each solution averaged.
+    model_weight_ : (models,) their weights, summing to 1.
+
+    See Also
+    --------
+    Isotonic, CenteredIsotonic : never fall.
+
+    Notes
+    -----
+    For scores that do not rank quite right: the only map here, beside the spline, that may fall. Where the ranking is right it comes out
+    as isotonic regression. The fit takes time that grows with the square of the number of runs of equal outcomes in the worst case.
+
+    References
+    ----------
+    Naeini and Cooper, "Binary classifier calibration using an ensemble of near isotonic regression models", ICDM 2016. Tibshirani,
+    Hoefling and Tibshirani, "Nearly-isotonic regression", Technometrics 53, 2011.
+
+    Examples
+    --------
+    >>> m = NearIsotonic(prior_weight=0).fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> m.predict([1, 2.5, 4]).round(2).tolist()
+    [0.0, 0.5, 1.0]
+    """
+
+    tags: ClassVar[MapTags] = MapTags(domain="real", label="near-isotonic regression")
+
+    def __init__(self, *, prior_weight: float = 1.0) -> None:
+        self.prior_weight: float = prior_weight
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(prior_weight=0.0)]
+
+    def _fit(self, score, correct, weight):
+        unique, mass, mean = pool_ties(score, correct, weight)
+        models = _weighed(near_isotonic_path(mean, mass), float(mass.sum()))
+        bic = np.array([b for b, _, _, _ in models])
+        self.model_weight_: np.ndarray = np.exp(-0.5 * (bic - bic.min()))
+        self.model_weight_ /= self.model_weight_.sum()
+        self.n_values_: np.ndarray = np.array([len(starts) for _, starts, _, _ in models])
+        base = (float(mass @ mean) + 0.5) / (float(mass.sum()) + 1.0)
+        total, cut = np.zeros(len(unique)), np.zeros(len(unique), dtype=bool)
+        for share, (_, starts, value, block) in zip(self.model_weight_, models, strict=True):
+            shrunk = (block * value + self.prior_weight * base) / (block + self.prior_weight)
+            total += share * np.repeat(shrunk, np.diff(np.append(starts, len(unique))))
+            cut[starts] = True
+        first = np.flatnonzero(cut)
+        last = np.append(first[1:], len(unique)) - 1
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
+        self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
+
+    def _predict(self, score):
+        return between_knots(score, self.score_, self.value_)
+
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)
+
+
+def _weighed(path, n):
+    """[(BIC, starts, value, mass)] of the solutions that count; the first of the path only where it is the only one."""
+    kept, best = [], np.inf
+    for k, (starts, value, centre, mass) in enumerate(path):
+        p = np.clip(value, 0.0, 1.0)
+        loss = -float(mass @ (xlogy(centre, p) + xlog1py(1.0 - centre, -p)))
+        bic = 2.0 * loss + len(starts) * np.log(max(n, 1.0))
+        if k == 1:
+            kept, best = [], np.inf
+        best = min(best, bic)
+        kept = [m for m in kept if m[0] <= best + NEGLIGIBLE]
+        if bic <= best + NEGLIGIBLE:
+            kept.append((bic, starts, p, mass))
+    return kept

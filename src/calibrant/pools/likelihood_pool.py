@@ -12,8 +12,7 @@ from calibrant.contracts.map import Map
 from calibrant.contracts.symbolic import SymbolicRecord
 from calibrant.contracts.tags import Tags
 from calibrant.folds.splits import fit_clone
-from calibrant.maps.beta import Beta
-from calibrant.maps.platt import Platt
+from calibrant.maps.platt import Beta, Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
 from calibrant.predictions import Inputs, Predictions

@@ -3,10 +3,10 @@ from calibrant.regression.conformal import ConformalIntervals as ConformalInterv
 from calibrant.regression.covariance_scaling import CovarianceScaling as CovarianceScaling
 from calibrant.regression.distribution_recalibration import DistributionRecalibration as DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
-from calibrant.regression.identity import ForecastIdentity as ForecastIdentity
-from calibrant.regression.interval import IntervalCalibration as IntervalCalibration
-from calibrant.regression.isotonic_variance import IsotonicVariance as IsotonicVariance
 from calibrant.regression.mondrian import MondrianIntervals as MondrianIntervals
+from calibrant.regression.quantile_recalibration import IntervalCalibration as IntervalCalibration
 from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
-from calibrant.regression.std_scaling import StdScaling as StdScaling
-from calibrant.regression.variance_binning import VarianceBinning as VarianceBinning
+from calibrant.regression.variance import ForecastIdentity as ForecastIdentity
+from calibrant.regression.variance import IsotonicVariance as IsotonicVariance
+from calibrant.regression.variance import StdScaling as StdScaling
+from calibrant.regression.variance import VarianceBinning as VarianceBinning

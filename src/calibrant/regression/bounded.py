@@ -13,7 +13,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.forecasts.bounds import BoundedForecast, Bounds
 from calibrant.forecasts.read import read_forecast
-from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.variance import StdScaling
 
 __all__ = ["BoundedOutcomes"]
 

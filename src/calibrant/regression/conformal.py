@@ -15,7 +15,7 @@ from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds, ConformalFo
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered
-from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.variance import StdScaling
 
 __all__ = ["ConformalIntervals"]
 

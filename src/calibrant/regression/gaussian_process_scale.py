@@ -10,7 +10,7 @@ from calibrant.contracts.expression import constant
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn
-from calibrant.regression.std_scaling import StdScaling
+from calibrant.regression.variance import StdScaling
 
 __all__ = ["GaussianProcessScale"]
 

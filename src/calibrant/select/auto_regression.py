@@ -17,7 +17,7 @@ from calibrant.folds.splits import folds_of
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import in_clusters, read_groups
-from calibrant.regression.identity import ForecastIdentity
+from calibrant.regression.variance import ForecastIdentity
 from calibrant.select.candidates import REGRESSION_CANDIDATES, names_of, regression_candidates_for
 from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told
 from calibrant.select.held_out import SCORES, HeldOutForecasts, canonical_forecasts

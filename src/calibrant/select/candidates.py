@@ -9,20 +9,15 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.maps.beta import Beta
-from calibrant.maps.centered_isotonic import CenteredIsotonic
-from calibrant.maps.platt import Platt
+from calibrant.maps.isotonic import CenteredIsotonic
+from calibrant.maps.platt import Beta, Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
 from calibrant.maps.venn_abers import VennAbers
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale
-from calibrant.regression.identity import ForecastIdentity
-from calibrant.regression.interval import IntervalCalibration
-from calibrant.regression.isotonic_variance import IsotonicVariance
-from calibrant.regression.quantile_recalibration import QuantileRecalibration
-from calibrant.regression.std_scaling import StdScaling
-from calibrant.regression.variance_binning import VarianceBinning
+from calibrant.regression.quantile_recalibration import IntervalCalibration, QuantileRecalibration
+from calibrant.regression.variance import ForecastIdentity, IsotonicVariance, StdScaling, VarianceBinning
 from calibrant.scalings.constant import ClassRates, Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling, EnsembleTemperature
 from calibrant.scalings.matrix import StructuredMatrixScaling

@@ -16,8 +16,7 @@ from calibrant.contracts.kinds import require_calibrator, require_map
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags, Tags
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.maps.beta import Beta
-from calibrant.maps.platt import Platt
+from calibrant.maps.platt import Beta, Platt
 from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest", "as_calibrator"]

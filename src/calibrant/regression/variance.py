@@ -1,0 +1,290 @@
+"""Standard deviations corrected: not at all, by one factor, by bin, by an isotonic curve of the variance."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant._kernels.bins import enough_bins, spread_bins
+from calibrant._kernels.isotonic import pool_ties, pooled_blocks_of
+from calibrant._support.options import require_count
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import FitWarning, warn
+
+__all__ = ["ForecastIdentity", "IsotonicVariance", "StdScaling", "VarianceBinning"]
+
+
+class ForecastIdentity(RegressionCalibrator):
+    """Leave every predictive distribution as it is.
+
+    .. math:: F'(y) = F(y)
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : "exact"
+
+    See Also
+    --------
+    AutoRegressionCalibrator : takes it where nothing is better.
+    Identity : the same for class probabilities.
+
+    Notes
+    -----
+    Use it as the baseline in comparisons; :class:`AutoRegressionCalibrator` returns it where nothing better is shown. Not where the error
+    bars are known to be wrong: it repairs nothing.
+
+    Examples
+    --------
+    >>> from calibrant import ForecastIdentity
+    >>> ForecastIdentity().fit([0.0], [5.0], std=[1.0]).predict([1.0], [2.0]).std.tolist()
+    [2.0]
+    """
+
+    tags: ClassVar[Tags] = Tags(
+        output="distribution",
+        label="uncalibrated forecasts",
+        exceptions={"wild_errors": "it repairs nothing, by intent", "coverage": "it repairs nothing, by intent"},
+    )
+
+    def _fit_output(self, record):
+        return {}
+
+    def _predict_output(self, forecast):
+        return forecast
+
+    def _expression(self, forecast):
+        return forecast
+
+
+class StdScaling(RegressionCalibrator):
+    r"""Multiply every standard deviation by one factor, chosen for the least normal log loss.
+
+    .. math:: \sigma' = s \sigma, \qquad s^2 = \frac{\sum_i w_i (y_i - \mu_i)^2 / \sigma_i^2}{\sum_i w_i}
+
+    which is the minimum of :math:`\sum_i w_i [\log s + (y_i - \mu_i)^2 / (2 s^2 \sigma_i^2)]` in closed form.
+
+    Attributes
+    ----------
+    scale_ : float, or (d,) array for d outputs
+        Above 1 the model was overconfident, below 1 underconfident.
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : "exact"; "no error" (every residual is 0, which would scale to nothing: scale 1, with a FitWarning).
+
+    See Also
+    --------
+    GaussianProcessScale, IsotonicVariance : a factor that depends on the std.
+    IntervalCalibration : changes the shape too.
+
+    Notes
+    -----
+    The first thing to try: one number, it cannot overfit, and the ranking of the rows by uncertainty stays. It cannot make an
+    uninformative uncertainty informative, and does not change the shape of the distributions: see IntervalCalibration for that.
+    Forecasts that are not normal are stretched about their mean by the same factor.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Eq. 12 (its sign and factor corrected).
+
+    Examples
+    --------
+    >>> cal = StdScaling().fit([0.0, 0.0, 0.0, 0.0], [2.0, -2.0, 4.0, -4.0], std=[1.0, 1.0, 2.0, 2.0])
+    >>> cal.scale_
+    2.0
+    >>> cal.predict([1.0], [3.0]).std.tolist()
+    [6.0]
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution", label="STD scaling")
+    learns: ClassVar[tuple[str, ...]] = ("scale_",)
+    scale_: float | np.ndarray
+
+    def _fit_output(self, record):
+        # Divided by the largest first: residuals far beyond their std must not overflow when squared.
+        size = np.abs(record.standardised)
+        largest = float(size.max())
+        if largest == 0.0:
+            warn("StdScaling saw no error at all; the standard deviations are left as they are.", FitWarning)
+            return {"scale_": 1.0, "status": "no error"}
+        return {"scale_": largest * float(np.sqrt(np.average(np.square(size / largest), weights=record.weight)))}
+
+    def _predict_output(self, forecast, scale):
+        return forecast.stretched(scale)
+
+    def _expression(self, forecast, scale):
+        return forecast.stretched(scale)
+
+
+class VarianceBinning(RegressionCalibrator):
+    r"""Replace each standard deviation by the root mean squared error seen in its bin.
+
+    .. math:: \sigma' = \sqrt{\overline{(y - \mu)^2}}_{\,\text{bin}(\sigma)}
+
+    Bins of equal weight by predicted std, tied std in one bin.
+
+    Parameters
+    ----------
+    n_bins : int, default 10
+        Fewer where that would leave less than 30 rows a bin.
+
+    Attributes
+    ----------
+    edges_ : (m - 1,) array, or a list of them for d outputs
+        Predicted std halfway between neighbouring bins.
+    values_ : (m,) array, or a list of them
+        The std of each bin.
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std are left as they are, with a FitWarning).
+
+    See Also
+    --------
+    IsotonicVariance : never falls, no number of bins to choose.
+    StdScaling : one factor for all.
+
+    Notes
+    -----
+    Use it where the std need not even be ordered rightly: it is the only one of these that can turn the order round. It gives a few
+    distinct values, so it loses what the std said within a bin. A bin without any error gets the least error of the others.
+
+    References
+    ----------
+    Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML 2001, on
+    squared errors; named in Levi et al. 2019, section 3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import VarianceBinning
+    >>> std = np.repeat([1.0, 2.0], 100)
+    >>> cal = VarianceBinning(n_bins=2).fit(np.zeros(200), 3.0 * std, std=std)
+    >>> cal.predict([0.0, 0.0], [1.1, 1.9]).std.tolist()
+    [3.0, 6.0]
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution", label="variance binning")
+    learns: ClassVar[tuple[str, ...]] = ("edges_", "values_")
+    edges_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
+
+    def __init__(self, *, n_bins: int = 10) -> None:
+        self.n_bins: int = n_bins
+
+    @classmethod
+    def _examples(cls):
+        return [cls(), cls(n_bins=3)]
+
+    def _check(self):
+        require_count("n_bins", self.n_bins)
+
+    def _fit_output(self, record):
+        squared, weight = np.square(record.error), record.weights
+        if not squared.any():
+            warn("VarianceBinning saw no error at all; the standard deviations are left as they are.", FitWarning)
+            return {"edges_": np.zeros(0), "values_": np.zeros(0), "status": "no error"}
+        group, _, _, error = spread_bins(record.std, squared, weight, enough_bins(self.n_bins, weight.sum()))
+        low, high = np.full(len(error), np.inf), np.zeros(len(error))
+        np.minimum.at(low, group, record.std)
+        np.maximum.at(high, group, record.std)
+        values = np.sqrt(np.where(error > 0.0, error, error[error > 0.0].min()))
+        return {"edges_": 0.5 * (high[:-1] + low[1:]), "values_": values}
+
+    def _predict_output(self, forecast, edges, values):
+        if len(values) == 0:
+            return forecast
+        return forecast.stretched(values[np.searchsorted(edges, forecast.std)] / forecast.std)
+
+    def _expression(self, forecast, edges, values):
+        return forecast.stretched(forecast.std.step(edges, values, closed=False) / forecast.std) if len(values) else forecast
+
+
+class IsotonicVariance(RegressionCalibrator):
+    r"""Replace each standard deviation by an increasing function of it, fitted to the squared errors.
+
+    .. math:: \sigma'^2 = g(\sigma^2), \qquad g = \arg\min_{g \nearrow} \sum_i w_i \left[ (y_i - \mu_i)^2 - g(\sigma_i^2) \right]^2
+
+    The new std is constant in each block of the fit, and a straight line between the last old std of one block and the first of the next;
+    beyond the outermost rows the ratio of new to old std stays as it is there.
+
+    Parameters
+    ----------
+    min_rows : int, default 20
+        Blocks at either end with less weight than this are joined to their neighbour: a single large error at the largest std would
+        otherwise be a block of its own. So are blocks without any error.
+
+    Attributes
+    ----------
+    knots_, values_ : (m,) arrays, or lists of them for d outputs
+        Old and new standard deviations at both ends of the blocks.
+    n_outputs_ : int
+        0 for forecasts of shape (n,).
+    status_ : "exact"; "no error" (every residual is 0: the std are left as they are, with a FitWarning).
+
+    See Also
+    --------
+    VarianceBinning : one value a bin.
+    GaussianProcessScale : smooth, with a prior.
+
+    Notes
+    -----
+    Use it where a larger predicted std does mean a larger error, but not in proportion, and there are thousands of rows. Where the std
+    means nothing it becomes nearly constant, which is honest. STD scaling is safer on few rows.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, section 3.1 (named, not tested there).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import IsotonicVariance
+    >>> std = np.repeat([1.0, 2.0], 100)
+    >>> cal = IsotonicVariance().fit(np.zeros(200), 3.0 * std, std=std)
+    >>> cal.predict([0.0, 0.0], [1.0, 1.5]).std.tolist()
+    [3.0, 4.5]
+    """
+
+    tags: ClassVar[Tags] = Tags(output="distribution", label="isotonic variance")
+    learns: ClassVar[tuple[str, ...]] = ("knots_", "values_")
+    knots_: np.ndarray | list[np.ndarray]
+    values_: np.ndarray | list[np.ndarray]
+
+    def __init__(self, *, min_rows: float = 20) -> None:
+        self.min_rows: float = min_rows
+
+    def _fit_output(self, record):
+        squared = np.square(record.error)
+        if not squared.any():
+            warn("IsotonicVariance saw no error at all; the standard deviations are left as they are.", FitWarning)
+            return {"knots_": np.ones(1), "values_": np.ones(1), "status": "no error"}
+        std, mass, mean = pool_ties(record.std, squared, record.weights)
+        first, value, weight = pooled_blocks_of(mean, mass)
+        last = np.append(first[1:], len(std)) - 1
+        blocks = _joined(list(zip(weight, std[first], std[last], value, strict=True)), self.min_rows)
+        knots = np.array([block[1:3] for block in blocks]).ravel()
+        knots, own = np.unique(knots, return_index=True)
+        return {"knots_": knots, "values_": np.sqrt(np.repeat([block[3] for block in blocks], 2)[own])}
+
+    def _predict_output(self, forecast, knots, values):
+        std = np.clip(forecast.std, knots[0], knots[-1])
+        return forecast.stretched(np.interp(std, knots, values) / std)
+
+    def _expression(self, forecast, knots, values):
+        std = forecast.std.clip(knots[0], knots[-1])
+        return forecast.stretched(std.interpolate(knots, values) / std)
+
+
+def _joined(blocks, least):
+    """Blocks (weight, first std, last std, error) with small ones at the ends, and those without error, joined to their neighbour."""
+    while len(blocks) > 1 and (blocks[0][0] < least or blocks[0][3] <= 0.0):
+        blocks[:2] = [_joint(*blocks[:2])]
+    while len(blocks) > 1 and blocks[-1][0] < least:
+        blocks[-2:] = [_joint(*blocks[-2:])]
+    return blocks
+
+
+def _joint(a, b):
+    weight = a[0] + b[0]
+    return weight, a[1], b[2], (a[0] * a[3] + b[0] * b[3]) / weight
