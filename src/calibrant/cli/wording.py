@@ -77,8 +77,8 @@ def said(error: Any) -> str:
 
     Examples
     --------
-    >>> said(ValueError("P must be probabilities in [0, 1]; pass inputs=\\"logit\\" if these are logits."))
-    'the predictions must be probabilities in [0, 1]; pass --logits NAMES if these are logits.'
+    >>> said(ValueError("P must be probabilities; pass inputs=\\"logit\\" if these are logits."))
+    'the predictions must be probabilities; pass --logits NAMES if these are logits.'
     """
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return shown(f"{error.filename}: {error.strerror.lower()}.")
