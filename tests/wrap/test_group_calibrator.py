@@ -186,3 +186,18 @@ def test_an_automatic_choice_inside_does_not_try_a_wrapper_again(wrapper):
     assert "temperature scaling" in tried
     assert not tried & {"offsets by group", "boosted trees"}
     assert cal.predict_proba(p[:5], groups=groups[:5, 0]).shape == (5, 2)
+
+
+def test_weights_of_a_design_are_worth_fewer_rows():
+    """As many rows as their effective size: where groups do not differ, heavy rows do not tell them apart."""
+    apart = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        p, group = 1.0 / (1.0 + np.exp(-rng.normal(0.0, 1.3, 600))), rng.integers(4, size=600)
+        y, weight = (rng.random(600) < p).astype(int), np.exp(rng.normal(0.0, 1.2, 600))
+        fitted = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=group, sample_weight=weight)
+        effective = weight * (weight.sum() / (weight @ weight))
+        same = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=group, sample_weight=effective)
+        np.testing.assert_allclose(fitted.predict_proba(p, groups=group), same.predict_proba(p, groups=group), rtol=1e-9)
+        apart.append(fitted.offsets_.used)
+    assert sum(apart) <= 2

@@ -24,6 +24,8 @@ __all__ = ["GroupCalibrator"]
 LEAST_INFORMATION = 5.0
 #: Whole numbers up to this are themselves in float32.
 MOST_CELLS = 2**24
+#: A weight so near to a whole number is one.
+WHOLE = 1e-9
 
 
 class GroupCalibrator(Calibrator):
@@ -72,7 +74,8 @@ class GroupCalibrator(Calibrator):
     A level not seen in the fit, a crossing with little information and a missing value not seen before have their parents' effects only:
     with one column the risk of the base, to the bit; ``unseen_rows`` counts such rows.
     Nothing is added unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors of log loss;
-    otherwise it is the base exactly. It does not help where errors depend on features that no group says.
+    otherwise it is the base exactly. A weight counts rows; weights that are not whole numbers, as those of a design, count as many rows in
+    all as their effective size, (sum w)^2 / sum w^2. It does not help where errors depend on features that no group says.
     Within a group the order is kept as far as the base keeps it, unless a slope is below -1. Exported, it takes the positions of levels
     behind P: see the page on export.
 
@@ -112,6 +115,7 @@ class GroupCalibrator(Calibrator):
     def _fit(self, record):
         require_count("depth", self.depth)
         require_count("n_bins", self.n_bins, 2)
+        record = _counted(record)
         base = as_calibrator(self.calibrator, default=LikelihoodPool)
         self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
@@ -222,3 +226,11 @@ def _(calibrator: GroupCalibrator):
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
     for at in (0, -1):
         require_valid(calibrator.predict_proba(P, groups=calibrator.levels_.known_rows(len(P), at)), P.shape, 0.0, 1.0)
+
+
+def _counted(record: Predictions) -> Predictions:
+    """The record with weights that count rows: those that are no whole numbers stand for other rows, and are worth fewer (Kish)."""
+    weight = record.weights
+    if (np.abs(weight - np.rint(weight)) <= WHOLE).all():
+        return record
+    return replace(record, weight=weight * (weight.sum() / (weight @ weight)))
