@@ -13,7 +13,20 @@ from calibrant.contracts.tags import MapTags
 __all__ = ["CenteredIsotonic", "Isotonic", "NearIsotonic"]
 
 
-class Isotonic(Map):
+class _Lines(Map):
+    """Straight lines between the knots that were fitted."""
+
+    score_: np.ndarray
+    value_: np.ndarray
+
+    def _predict(self, score):
+        return between_knots(score, self.score_, self.value_)
+
+    def _expression(self, score):
+        return score.interpolate(self.score_, self.value_)
+
+
+class Isotonic(_Lines):
     r"""Isotonic regression: the non-decreasing map of least squared error.
 
     .. math:: \min_g \sum_i w_i (c_i - g(s_i))^2 \quad \text{over non-decreasing } g
@@ -66,17 +79,11 @@ class Isotonic(Map):
         first, last, value, block_mass = pooled_blocks(mean, mass)
         if self.smooth_ends:
             value = smooth_ends(value, block_mass)
-        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
-        self.value_: np.ndarray = np.repeat(value, 2)
-
-    def _predict(self, score):
-        return between_knots(score, self.score_, self.value_)
-
-    def _expression(self, score):
-        return score.interpolate(self.score_, self.value_)
+        self.score_ = flat_knots(unique[first], unique[last])
+        self.value_ = np.repeat(value, 2)
 
 
-class CenteredIsotonic(Map):
+class CenteredIsotonic(_Lines):
     r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the weighted mean of its scores.
 
     .. math:: g\!\left(\frac{\sum_{i \in b} w_i s_i}{\sum_{i \in b} w_i}\right) = \frac{\sum_{i \in b} w_i c_i}{\sum_{i \in b} w_i}
@@ -127,21 +134,15 @@ class CenteredIsotonic(Map):
         unique, mass, mean = pool_ties(score, correct, weight)
         first, _, value, block_mass = pooled_blocks(mean, mass)
         centre = np.add.reduceat(mass * unique, first) / block_mass
-        self.score_: np.ndarray = np.clip(centre, unique[0], unique[-1])
-        self.value_: np.ndarray = smooth_ends(value, block_mass) if self.smooth_ends else value
-
-    def _predict(self, score):
-        return between_knots(score, self.score_, self.value_)
-
-    def _expression(self, score):
-        return score.interpolate(self.score_, self.value_)
+        self.score_ = np.clip(centre, unique[0], unique[-1])
+        self.value_ = smooth_ends(value, block_mass) if self.smooth_ends else value
 
 
 #: Models whose BIC is worse than the best by more than this weigh less than 1e-13 and are dropped.
 NEGLIGIBLE = 60.0
 
 
-class NearIsotonic(Map):
+class NearIsotonic(_Lines):
     r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data insist.
 
     .. math:: \min_p \tfrac{1}{2} \sum_i w_i (c_i - p_i)^2 + \lambda \sum_i (p_i - p_{i+1})_+
@@ -205,14 +206,8 @@ class NearIsotonic(Map):
             cut[starts] = True
         first = np.flatnonzero(cut)
         last = np.append(first[1:], len(unique)) - 1
-        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
-        self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
-
-    def _predict(self, score):
-        return between_knots(score, self.score_, self.value_)
-
-    def _expression(self, score):
-        return score.interpolate(self.score_, self.value_)
+        self.score_ = flat_knots(unique[first], unique[last])
+        self.value_ = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
 
 def _weighed(path, n):

@@ -16,7 +16,21 @@ from calibrant.predictions import Inputs
 __all__ = ["DirichletCalibration", "MatrixScaling", "StructuredMatrixScaling"]
 
 
-class MatrixScaling(Calibrator):
+class _Matrix(Calibrator):
+    """What all matrix scalings learn, and how it is written out."""
+
+    temperature_: float
+    mixing_: float
+    gradient_: float
+    matrix_: np.ndarray
+    shift_: np.ndarray
+    status_: str
+
+    def _expression(self, record):
+        return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
+
+
+class MatrixScaling(_Matrix):
     r"""Matrix scaling: any linear map of the log-probabilities, and a shift.
 
     .. math:: Q = \mathrm{softmax}(A z + b), \qquad
@@ -69,12 +83,6 @@ class MatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="matrix scaling")
-    temperature_: float
-    mixing_: float
-    gradient_: float
-    matrix_: np.ndarray
-    shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, off_diagonal: float | None = None, smooth: bool = True, inputs: Inputs = "probability",
@@ -109,11 +117,8 @@ class MatrixScaling(Calibrator):
     def _predict_proba(self, record):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
 
-    def _expression(self, record):
-        return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
 
-
-class StructuredMatrixScaling(Calibrator):
+class StructuredMatrixScaling(_Matrix):
     r"""Structured matrix scaling (SMS): after temperature scaling, a full matrix and a shift, shrunk towards none.
 
     .. math:: Q = \mathrm{softmax}((I + \Delta) z + b), \qquad
@@ -167,12 +172,6 @@ class StructuredMatrixScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured matrix scaling (SMS)")
-    temperature_: float
-    mixing_: float
-    gradient_: float
-    matrix_: np.ndarray
-    shift_: np.ndarray
-    status_: str
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
@@ -204,11 +203,8 @@ class StructuredMatrixScaling(Calibrator):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
-    def _expression(self, record):
-        return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
 
-
-class DirichletCalibration(Calibrator):
+class DirichletCalibration(_Matrix):
     r"""Dirichlet calibration with off-diagonal and intercept regularisation (ODIR).
 
     .. math:: Q = \mathrm{softmax}(W \log P + b)
@@ -265,12 +261,6 @@ class DirichletCalibration(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="Dirichlet calibration (ODIR)")
-    temperature_: float
-    mixing_: float
-    gradient_: float
-    matrix_: np.ndarray
-    shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, off_diagonal: float | None = None, intercept: float | None = None, diagonal: float = 10.0, smooth: bool = True,

@@ -16,7 +16,21 @@ from calibrant.predictions import Inputs
 __all__ = ["StructuredVectorScaling", "VectorScaling"]
 
 
-class VectorScaling(Calibrator):
+class _Vector(Calibrator):
+    """What both vector scalings learn, and how it is written out."""
+
+    temperature_: float
+    mixing_: float
+    gradient_: float
+    scale_: np.ndarray
+    shift_: np.ndarray
+    status_: str
+
+    def _expression(self, record):
+        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()
+
+
+class VectorScaling(_Vector):
     r"""Vector scaling: a scale and a shift for each class.
 
     .. math:: Q = \mathrm{softmax}(a \circ z + b), \qquad
@@ -65,12 +79,6 @@ class VectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="vector scaling")
-    temperature_: float
-    mixing_: float
-    gradient_: float
-    scale_: np.ndarray
-    shift_: np.ndarray
-    status_: str
 
     def __init__(
         self, *, ridge: float = 10.0, smooth: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None
@@ -99,11 +107,8 @@ class VectorScaling(Calibrator):
     def _predict_proba(self, record):
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
 
-    def _expression(self, record):
-        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()
 
-
-class StructuredVectorScaling(Calibrator):
+class StructuredVectorScaling(_Vector):
     r"""Structured vector scaling (SVS): after temperature scaling, a scale and a shift for each class, shrunk towards none.
 
     .. math:: Q = \mathrm{softmax}((1 + v) \circ z + b), \qquad
@@ -153,12 +158,6 @@ class StructuredVectorScaling(Calibrator):
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured vector scaling (SVS)")
-    temperature_: float
-    mixing_: float
-    gradient_: float
-    scale_: np.ndarray
-    shift_: np.ndarray
-    status_: str
 
     def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.ridge: float = ridge
@@ -183,6 +182,3 @@ class StructuredVectorScaling(Calibrator):
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), z))
-
-    def _expression(self, record):
-        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()
