@@ -94,7 +94,8 @@ class PairMetric(Targeted, WholeMetric):
         return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
 
     def _value(self, record: Any):
-        return float(self._pair_value(*record.pair(self.target), record.weights))
+        score, hit = record.pair(self.target)
+        return float(self._pair_value(score, hit, record.weights))
 
     def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
         if not self.inverted or method not in ("auto", "debiased"):

@@ -78,7 +78,8 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
         return self._group_totals(record, 0, 1)[0]
 
     def _group_totals(self, record, group, n_groups):
-        return _sums(*record.pair(self.target), record.weight, group, n_groups)
+        score, hit = record.pair(self.target)
+        return _sums(score, hit, record.weight, group, n_groups)
 
     def _finalise(self, totals):
         flat = totals.reshape(-1, *totals.shape[-2:])
