@@ -1,6 +1,5 @@
 """Parts of one's own for calibrant: a calibrator, a map, a signal and a metric."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -54,14 +53,8 @@ class Lead(cb.Signal):
         return 1.0 - second / first
 
 
-@dataclass(frozen=True, repr=False)
-class AbsoluteScore(MeanMetric):
+class AbsoluteScore(MeanMetric, name="absolute score", key="absolute_score", direction="minimize", range=(0.0, 1.0)):
     """The mean of 1 - P(what happened)."""
-
-    name: ClassVar[str] = "absolute score"
-    key: ClassVar[str] = "absolute_score"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, 1.0)
 
     def _losses(self, record):
         return 1.0 - record.probabilities[np.arange(len(record)), record.labels]

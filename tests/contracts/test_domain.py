@@ -75,13 +75,13 @@ def questions():
 
 
 def metric_of(domain: Domain) -> Metric:
-    @dataclass(frozen=True, repr=False)
-    class QuestionLoss(MeanMetric):
-        name: ClassVar[str] = "log loss of questions"
-        key: ClassVar[str] = "question_log_loss"
-        range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-        estimand: ClassVar[str] = "expected log loss of a new question"
-
+    class QuestionLoss(
+        MeanMetric,
+        name="log loss of questions",
+        key="question_log_loss",
+        range=(0.0, float("inf")),
+        estimand="expected log loss of a new question",
+    ):
         def _losses(self, record: Questions) -> np.ndarray:
             return -np.log(record.of_right)
 

@@ -1,8 +1,6 @@
 """The templates of metrics: intervals, states and options that every metric shares."""
 
 import inspect
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,24 +15,12 @@ P = RNG.random(600)
 Y = (RNG.random(600) < P).astype(int)
 
 
-@dataclass(frozen=True, repr=False)
-class HitsPerConfidence(RatioMetric):
-    name: ClassVar[str] = "hits per confidence"
-    key: ClassVar[str] = "hits_per_confidence"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, float("inf"))
-
+class HitsPerConfidence(RatioMetric, name="hits per confidence", key="hits_per_confidence", direction="none", range=(0.0, float("inf"))):
     def _parts(self, record):
         return record.correct, record.confidence
 
 
-@dataclass(frozen=True, repr=False)
-class LargestConfidence(WholeMetric):
-    name: ClassVar[str] = "largest confidence"
-    key: ClassVar[str] = "largest_confidence"
-    direction: ClassVar = "none"
-    range: ClassVar = (0.0, 1.0)
-
+class LargestConfidence(WholeMetric, name="largest confidence", key="largest_confidence", direction="none", range=(0.0, 1.0)):
     def _value(self, record):
         return float(record.confidence.max())
 
@@ -111,3 +97,15 @@ def test_interval_refuses_what_it_cannot_do(options, words):
 def test_unknown_options_are_named():
     with pytest.raises(TypeError, match="has no option"):
         metrics.expected_calibration_error(Y, P, bins=10)
+
+
+def test_facts_are_keywords_of_the_class_and_options_are_frozen():
+    assert (HitsPerConfidence.name, HitsPerConfidence.direction) == ("hits per confidence", "none")
+    assert HitsPerConfidence() == HitsPerConfidence()
+    with pytest.raises(AttributeError, match="cannot assign"):
+        HitsPerConfidence().option = 1
+
+
+def test_a_fact_that_no_template_declares_is_named():
+    with pytest.raises(TypeError, match=r"Misspelt has no fact \['rnage'\]; its template has .*'range'"):
+        type("Misspelt", (WholeMetric,), {}, rnage=(0.0, 1.0))

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -485,51 +484,37 @@ def test_the_check_catches_a_signal_that_overflows(name):
     assert caught(signal_checks(LogLikelihoodRatio()), name)
 
 
-@dataclass(frozen=True, repr=False)
-class Spherical(MeanMetric):
+class Spherical(MeanMetric, name="spherical", key="spherical", direction="maximize", range=(0.0, 1.0), proper=True):
     """An honest proper score."""
 
     power: float = 2.0
-    name: ClassVar[str] = "spherical"
-    key: ClassVar[str] = "spherical"
-    direction: ClassVar = "maximize"
-    range: ClassVar = (0.0, 1.0)
-    proper: ClassVar[bool] = True
 
     def _losses(self, record):
         own = record.probabilities[np.arange(len(record)), record.labels]
         return own / np.sqrt((record.probabilities**2).sum(axis=1))
 
 
-@dataclass(frozen=True, repr=False)
-class Linear(Spherical):
+class Linear(Spherical, name="linear", key="linear"):
     """Declares itself proper, and is not."""
-
-    name: ClassVar[str] = "linear"
-    key: ClassVar[str] = "linear"
 
     def _losses(self, record):
         return record.probabilities[np.arange(len(record)), record.labels]
 
 
-@dataclass(frozen=True, repr=False)
 class Unbounded(Spherical):
     def _losses(self, record):
         return 3.0 * super()._losses(record)
 
 
-@dataclass(frozen=True, repr=False)
-class Upside(Spherical):
-    direction: ClassVar = "minimize"
+class Upside(Spherical, direction="minimize"):
+    pass
 
 
-@dataclass(frozen=True, repr=False)
 class TrustsTheOrder(Spherical):
     def __call__(self, y_true, P, **options):
         return super().__call__(y_true, np.asarray(P), **options)
 
 
-@dataclass(frozen=True, repr=False)
 class Exponential(Spherical):
     """Trusts that logits are small, probabilities above 0 and rows few."""
 
@@ -538,7 +523,6 @@ class Exponential(Spherical):
         return super()._losses(record) + grown + 0.0 * np.log(record.probabilities).sum(axis=1)
 
 
-@dataclass(frozen=True, repr=False)
 class DependsOnTheChunk(Spherical):
     def _totals(self, record):
         totals = super()._totals(record)

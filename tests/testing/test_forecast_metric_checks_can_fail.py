@@ -1,8 +1,7 @@
 """Each check of the regression metrics' contract catches a metric that breaks exactly what it is about."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,16 +11,16 @@ from calibrant.contracts.state import SumState
 from calibrant.testing import check_metric, metric_checks
 
 
-@dataclass(frozen=True, repr=False)
-class IntervalScore(RegressionMeanMetric):
+class IntervalScore(
+    RegressionMeanMetric,
+    name="interval score",
+    key="interval_score",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    degree=1,
+):
     """An honest one (Winkler): width of the 80 % interval, and ten times how far y is outside it."""
-
-    name: ClassVar[str] = "interval score"
-    key: ClassVar[str] = "interval_score"
-    direction: ClassVar = "minimize"
-    range: ClassVar = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
 
     def _losses(self, record):
         low, high = record.forecast.interval(0.8)
@@ -33,8 +32,8 @@ class BelowItsRange(IntervalScore):
         return super()._losses(record) - 100.0
 
 
-class WithoutDirection(IntervalScore):
-    direction: ClassVar = "sideways"
+class WithoutDirection(IntervalScore, direction="sideways"):
+    pass
 
 
 class IgnoresWeights(IntervalScore):
@@ -93,9 +92,7 @@ class CountsTheRowsTwice(IntervalScore):
         return super()._totals(record) + np.array([1.0, 0.0, 0.0, 0.0])
 
 
-class GivesAStateAllTheSame(IntervalScore):
-    mergeable_: ClassVar[bool] = False
-
+class GivesAStateAllTheSame(IntervalScore, mergeable_=False):
     def state(self, *data, **options):
         return SumState(self)
 

@@ -4,8 +4,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
+from inspect import get_annotations
 from operator import add
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +28,7 @@ __all__ = ["Direction", "Interval", "Metric", "WholeMetric"]
 Direction = Literal["minimize", "maximize", "none"]
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True, repr=False)
 class Metric:
     """Base of all metrics: a callable object whose fields are its options.
@@ -35,6 +37,9 @@ class Metric:
     kernels on arrays. ``metric.interval`` and ``interval_of`` give the number with its interval, ``state`` and ``totals_of`` what adds up
     over parts. A metric writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of leading axes
     at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be had from sums is a ``WholeMetric``.
+
+    What is known of a class are its keywords: ``class Mine(MeanMetric, name="mine", key="mine")``.
+    Each is a frozen dataclass of its options without being decorated.
 
     Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, shares of several raters.
 
@@ -64,6 +69,15 @@ class Metric:
     needs_std: ClassVar[bool] = True  # of forecasts: whether the spread matters; else means are enough
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **facts: Any) -> None:
+        super().__init_subclass__()
+        known = {name for base in cls.__mro__ for name in get_annotations(base)}
+        if unknown := sorted(facts.keys() - known):
+            raise TypeError(f"{cls.__name__} has no fact {unknown}; its template has {sorted(known)}.")
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        dataclass(frozen=True, repr=False)(cls)
 
     @classmethod
     def _examples(cls) -> Sequence[Any]:
@@ -243,16 +257,13 @@ class Metric:
         return f"{type(self).__name__}({options})"
 
 
-@dataclass(frozen=True, repr=False)
-class WholeMetric(Metric):
+class WholeMetric(Metric, mergeable_=False):
     """A metric that needs all rows at once: no state. A metric writes ``_value(record)``.
 
     See Also
     --------
     SumMetric : where sums over rows are enough.
     """
-
-    mergeable_: ClassVar[bool] = False
 
     @abstractmethod
     def _value(self, record: Any) -> float: ...

@@ -1,11 +1,9 @@
 """What is declared of a metric of forecasts beside what every metric declares."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import REGRESSION
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
@@ -13,8 +11,7 @@ from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 __all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "RootMeanMetric"]
 
 
-@dataclass(frozen=True, repr=False)
-class RegressionMetric(Metric):
+class RegressionMetric(Metric, domain=REGRESSION):
     """Base of all metrics of forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``.
 
     How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as its square, None otherwise.
@@ -24,11 +21,9 @@ class RegressionMetric(Metric):
     RegressionSumMetric, RegressionMeanMetric : what to derive from.
     """
 
-    domain: ClassVar[Domain] = REGRESSION
     degree: ClassVar[int | None] = 0
 
 
-@dataclass(frozen=True, repr=False)
 class RegressionSumMetric(RegressionMetric, SumMetric):
     """A function of weighted sums of columns; a metric writes ``_columns(record)`` and ``_finalise(totals)``.
 
@@ -38,7 +33,6 @@ class RegressionSumMetric(RegressionMetric, SumMetric):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class RegressionMeanMetric(RegressionMetric, MeanMetric):
     """A weighted mean of one loss a row, with its analytic interval; a metric writes ``_losses(record)``.
 
@@ -48,7 +42,6 @@ class RegressionMeanMetric(RegressionMetric, MeanMetric):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class RootMeanMetric(RegressionMeanMetric):
     """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the squares."""
 

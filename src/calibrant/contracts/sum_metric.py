@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -18,8 +17,7 @@ from calibrant.contracts.metric import Metric
 __all__ = ["MeanMetric", "RatioMetric", "SumMetric"]
 
 
-@dataclass(frozen=True, repr=False)
-class SumMetric(Metric):
+class SumMetric(Metric, paired=True):
     """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A metric writes ``_columns(record)``.
 
     See Also
@@ -27,8 +25,6 @@ class SumMetric(Metric):
     MeanMetric, RatioMetric : with an interval ready.
     WholeMetric : where sums over rows are not enough.
     """
-
-    paired: ClassVar[bool] = True
 
     def columns_of(self, record: Any) -> list[np.ndarray]:
         """What is summed over the rows of a record, besides the weight itself: a list of (n,)."""
@@ -56,8 +52,7 @@ class SumMetric(Metric):
         return self._finalise(draws[:, 0, 0])
 
 
-@dataclass(frozen=True, repr=False)
-class MeanMetric(SumMetric):
+class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
     r"""A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``; ``_unseen`` if it can.
 
     The interval is that of a Bayesian bootstrap with one row not seen yet, from the sums of the loss, its square and its cube, so that
@@ -70,7 +65,6 @@ class MeanMetric(SumMetric):
     RegressionMeanMetric : the same for forecasts of numbers.
     """
 
-    estimand: ClassVar[str] = "mean over new rows of the same kind"
     #: Whether every loss is 0 or 1.
     rate: ClassVar[bool] = False
     #: What a row not seen yet may lose where there is no ``_unseen``: either end of the range, or with "double", and where the range is
@@ -115,8 +109,7 @@ class MeanMetric(SumMetric):
         return limits_within(self.range, n, totals[..., 1:4], ends, level)
 
 
-@dataclass(frozen=True, repr=False)
-class RatioMetric(SumMetric):
+class RatioMetric(SumMetric, estimand="quotient of the two means over new rows of the same kind"):
     """A quotient of two weighted sums, with the delta method's interval. A metric writes ``_parts(record)`` -> (top, bottom), each (n,).
 
     The value is ``empty_value`` where the bottom sums to 0.
@@ -126,7 +119,6 @@ class RatioMetric(SumMetric):
     MeanMetric : a mean of one loss a row.
     """
 
-    estimand: ClassVar[str] = "quotient of the two means over new rows of the same kind"
     empty_value: ClassVar[float] = float("nan")
 
     @abstractmethod

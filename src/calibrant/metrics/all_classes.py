@@ -1,9 +1,8 @@
 """Calibration of the whole vector of probabilities: of each label, in cells, by kernel, by a fitted map."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,8 +31,15 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class PerLabelCalibrationError(Metric):
+class PerLabelCalibrationError(
+    Metric,
+    name="per-label ECE",
+    key="per_label_ece",
+    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    clustered=False,
+    direction="minimize",
+    range=(0.0, 1.0),
+):
     r"""Gap between confidence and accuracy over bins of the confidence within each predicted label, averaged (top-label ECE).
 
     .. math:: \sum_l v_l \sum_b \frac{w_{lb}}{w_l} \left| \mathrm{conf}_{lb} - \mathrm{acc}_{lb} \right|
@@ -69,13 +75,6 @@ class PerLabelCalibrationError(Metric):
 
     n_bins: int = 15
     average: Literal["row", "label"] = "row"
-
-    name: ClassVar[str] = "per-label ECE"
-    key: ClassVar[str] = "per_label_ece"
-    estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
-    clustered: ClassVar[bool] = False
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -125,8 +124,15 @@ class PerLabelCalibrationError(Metric):
 per_label_calibration_error: PerLabelCalibrationError = PerLabelCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class FullCalibrationError(WholeMetric):
+class FullCalibrationError(
+    WholeMetric,
+    name="full ECE",
+    key="full_ece",
+    estimand="error in these cells on ever more rows: without the noise that the number itself carries",
+    clustered=False,
+    direction="minimize",
+    range=(0.0, 2.0),
+):
     r"""Gaps between mean vector and class shares over cells of the simplex, summed over the classes (full ECE).
 
     .. math:: \sum_b \frac{w_b}{w} \sum_k \left| \bar P_{bk} - \bar y_{bk} \right|^r
@@ -163,13 +169,6 @@ class FullCalibrationError(WholeMetric):
 
     n_bins: int = 15
     power: float = 1.0
-
-    name: ClassVar[str] = "full ECE"
-    key: ClassVar[str] = "full_ece"
-    estimand: ClassVar[str] = "error in these cells on ever more rows: without the noise that the number itself carries"
-    clustered: ClassVar[bool] = False
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
 
     def _check(self):
         require_count("n_bins", self.n_bins, most=32_767)
@@ -210,8 +209,17 @@ full_calibration_error: FullCalibrationError = FullCalibrationError()
 NULL_ROWS, NULL_DRAWS = 2_000, 400
 
 
-@dataclass(frozen=True, repr=False)
-class KernelCalibrationError(WholeMetric):
+class KernelCalibrationError(
+    WholeMetric,
+    name="SKCE",
+    key="skce",
+    clustered=False,
+    estimand="squared kernel error of the population, with this sample's bandwidth",
+    direction="minimize",
+    range=(-2.0, 2.0),
+    compares_rows=True,
+    exceptions={"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"},
+):
     r"""Squared kernel calibration error of the whole probability vector, without bias (SKCE).
 
     .. math:: \frac{1}{n (n - 1)} \sum_{i \ne j} k(P_i, P_j)\, (e_{y_i} - P_i)^\top (e_{y_j} - P_j),
@@ -249,15 +257,6 @@ class KernelCalibrationError(WholeMetric):
 
     bandwidth: float | Literal["median"] = "median"
     estimator: Literal["unbiased", "biased"] = "unbiased"
-
-    name: ClassVar[str] = "SKCE"
-    key: ClassVar[str] = "skce"
-    clustered: ClassVar[bool] = False
-    estimand: ClassVar[str] = "squared kernel error of the population, with this sample's bandwidth"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
-    compares_rows: ClassVar[bool] = True
-    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"}
 
     @classmethod
     def _examples(cls):
@@ -327,8 +326,16 @@ class KernelCalibrationError(WholeMetric):
 kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class VariationalCalibrationError(WholeMetric):
+class VariationalCalibrationError(
+    WholeMetric,
+    name="variational calibration error",
+    key="variational_error",
+    clustered=False,
+    estimand="gap that recalibrations fitted to as many rows find on new rows",
+    direction="minimize",
+    range=(-2.0, 2.0),
+    exceptions={"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"},
+):
     r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an out-of-fold recalibration g.
 
     .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
@@ -369,14 +376,6 @@ class VariationalCalibrationError(WholeMetric):
     norm: int = 1
     calibrator: Any = None
     n_splits: int = 5
-
-    name: ClassVar[str] = "variational calibration error"
-    key: ClassVar[str] = "variational_error"
-    clustered: ClassVar[bool] = False
-    estimand: ClassVar[str] = "gap that recalibrations fitted to as many rows find on new rows"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
-    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"}
 
     @classmethod
     def _examples(cls):

@@ -1,7 +1,6 @@
 """What acting above a threshold brings: net benefit, plain and standardised, and lift."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from calibrant._kernels.thresholds import net_benefit as benefit
 from calibrant._support.options import require_option
 from calibrant.arrays import to_array
 from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Direction, Interval, WholeMetric
+from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
@@ -56,8 +55,16 @@ def table_thresholds(rate: float) -> np.ndarray:
 STRATEGIES = ("model", "all", "none")
 
 
-@dataclass(frozen=True, repr=False)
-class NetBenefit(Targeted, SumMetric):
+class NetBenefit(
+    Targeted,
+    SumMetric,
+    name="net benefit",
+    key="net_benefit",
+    estimand="net benefit of acting on new rows at the same threshold",
+    direction="maximize",
+    range=(float("-inf"), 1.0),
+    selects=True,
+):
     r"""Net benefit of acting where the risk is at least a threshold, in true positives a row.
 
     .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
@@ -98,12 +105,6 @@ class NetBenefit(Targeted, SumMetric):
     prevalence: float | None = None
     strategy: Literal["model", "all", "none"] = "model"
 
-    name: ClassVar[str] = "net benefit"
-    key: ClassVar[str] = "net_benefit"
-    estimand: ClassVar[str] = "net benefit of acting on new rows at the same threshold"
-    direction: ClassVar[Direction] = "maximize"
-    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
-    selects: ClassVar[bool] = True
     _standardised: ClassVar[bool] = False
 
     @classmethod
@@ -155,8 +156,7 @@ class NetBenefit(Targeted, SumMetric):
 net_benefit: NetBenefit = NetBenefit()
 
 
-@dataclass(frozen=True, repr=False)
-class StandardisedNetBenefit(NetBenefit):
+class StandardisedNetBenefit(NetBenefit, name="standardised net benefit", key="standardised_net_benefit"):
     r"""Net benefit divided by the share of events: 1 is acting on every event and on nothing else.
 
     .. math:: sNB(t) = NB(t) / \pi = TPR_t - \frac{1 - \pi}{\pi} \cdot \frac{t}{1 - t} FPR_t
@@ -191,8 +191,6 @@ class StandardisedNetBenefit(NetBenefit):
     0.8333
     """
 
-    name: ClassVar[str] = "standardised net benefit"
-    key: ClassVar[str] = "standardised_net_benefit"
     _standardised: ClassVar[bool] = True
 
     def _exceptions(self) -> Mapping[str, str]:
@@ -210,8 +208,16 @@ standardised_net_benefit: StandardisedNetBenefit = StandardisedNetBenefit()
 SCALE, FARTHEST = (0.3, 1.5), 4.0
 
 
-@dataclass(frozen=True, repr=False)
-class Lift(Targeted, WholeMetric):
+class Lift(
+    Targeted,
+    WholeMetric,
+    name="lift",
+    key="lift",
+    estimand="lift at the same share of ever more rows of the same kind",
+    direction="maximize",
+    range=(0.0, float("inf")),
+    selects=True,
+):
     r"""Share of events among the rows of highest risk, divided by their share among all rows.
 
     .. math:: \frac{P(y = 1 \mid \text{among the share } s \text{ of highest risk})}{P(y = 1)}
@@ -243,13 +249,6 @@ class Lift(Targeted, WholeMetric):
     """
 
     share: float = 0.1
-
-    name: ClassVar[str] = "lift"
-    key: ClassVar[str] = "lift"
-    estimand: ClassVar[str] = "lift at the same share of ever more rows of the same kind"
-    direction: ClassVar[Direction] = "maximize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    selects: ClassVar[bool] = True
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where there is no event, and as the best there is depends on how many there are."""

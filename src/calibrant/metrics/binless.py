@@ -1,7 +1,6 @@
 """Calibration errors of one score without bins: cumulative, smooth, by kernel, by density, by a fitted curve."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,8 +38,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class KsCalibrationError(PairMetric):
+class KsCalibrationError(PairMetric, name="KS calibration error", key="ks_error", direction="minimize", range=(0.0, 1.0)):
     r"""Largest gap between the cumulated scores and the cumulated hits, in the order of the scores.
 
     .. math:: \max_t \left| \frac{1}{n} \sum_{s_i \le t} (c_i - s_i) \right|
@@ -71,11 +69,7 @@ class KsCalibrationError(PairMetric):
     0.4
     """
 
-    name: ClassVar[str] = "KS calibration error"
-    key: ClassVar[str] = "ks_error"
     promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: twice its size times the stake")
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
@@ -91,8 +85,7 @@ ks_calibration_error: KsCalibrationError = KsCalibrationError()
 CELLS = 4096
 
 
-@dataclass(frozen=True, repr=False)
-class SmoothCalibrationError(PairMetric):
+class SmoothCalibrationError(PairMetric, name="smooth ECE", key="smooth_ece", direction="minimize", range=(0.0, 1.0)):
     r"""The width of the kernel at which the smoothed gap between hits and scores adds up to that width (smECE).
 
     .. math:: \int_0^1 \left| \frac{1}{n} \sum_i (c_i - s_i) K_\sigma(t, s_i) \right| dt = \sigma
@@ -126,11 +119,7 @@ class SmoothCalibrationError(PairMetric):
     0.35
     """
 
-    name: ClassVar[str] = "smooth ECE"
-    key: ClassVar[str] = "smooth_ece"
     promises: ClassVar[Promises] = Promises("no", "yes", "no", "none")
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _pair_value(self, score, hit, weight):
         smoothed = gaussian_smoother(deposit(score, weight * (hit - score) / weight.sum(), CELLS))
@@ -147,8 +136,7 @@ class SmoothCalibrationError(PairMetric):
 smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class MaximumMeanCalibrationError(PairMetric):
+class MaximumMeanCalibrationError(PairMetric, name="MMCE", key="mmce", direction="minimize", range=(0.0, 1.0)):
     r"""Kernel norm of the gap between hits and scores (MMCE).
 
     .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h} \right)^{1/2}
@@ -182,11 +170,6 @@ class MaximumMeanCalibrationError(PairMetric):
 
     width: float = 0.4
 
-    name: ClassVar[str] = "MMCE"
-    key: ClassVar[str] = "mmce"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="event", width=0.1)]
@@ -208,8 +191,7 @@ class MaximumMeanCalibrationError(PairMetric):
 maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class KdeCalibrationError(PairMetric):
+class KdeCalibrationError(PairMetric, name="KDE-ECE", key="kde_ece", direction="minimize", range=(0.0, 1.0)):
     r"""Mean gap between the score and the accuracy at that score, both from kernel density estimates (KDE-ECE).
 
     .. math:: \left( \int_0^1 |z - \hat\pi(z)|^d \hat f(z)\, dz \right)^{1/d}
@@ -248,11 +230,6 @@ class KdeCalibrationError(PairMetric):
 
     norm: Literal[1, 2] = 1
 
-    name: ClassVar[str] = "KDE-ECE"
-    key: ClassVar[str] = "kde_ece"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-
     @classmethod
     def _examples(cls):
         return [cls(), cls(target="event", norm=2)]
@@ -289,8 +266,7 @@ kde_calibration_error: KdeCalibrationError = KdeCalibrationError()
 EVERY_SCORE = 1000
 
 
-@dataclass(frozen=True, repr=False)
-class IntegratedCalibrationIndex(PairMetric):
+class IntegratedCalibrationIndex(PairMetric, direction="minimize", range=(0.0, 1.0)):
     r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
@@ -340,9 +316,6 @@ class IntegratedCalibrationIndex(PairMetric):
     quantile: float | None = None
     span: float = 0.75
     smoother: str = "loess"
-
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _name(self) -> str:
         """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""

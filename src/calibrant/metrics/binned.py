@@ -1,7 +1,6 @@
 """Binned calibration errors: gaps between mean score and rate, bin by bin."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,8 +28,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class BinnedCalibrationError(Metric):
+class BinnedCalibrationError(
+    Metric,
+    direction="minimize",
+    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    clustered=False,
+    range=(0.0, 1.0),
+    soft_labels=True,
+):
     """Template of the binned calibration errors; a metric says which (score, hit) pairs it bins.
 
     Parameters
@@ -46,12 +51,6 @@ class BinnedCalibrationError(Metric):
     n_bins: int = 15
     strategy: Literal["width", "mass"] = "width"
     norm: float | Literal["max"] = 1
-
-    direction: ClassVar[str] = "minimize"
-    estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
-    clustered: ClassVar[bool] = False
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    soft_labels: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):
@@ -152,8 +151,7 @@ def _affordable(n_resamples, totals):
     return max(min(n_resamples, int(2e7 / totals.size)), 100)
 
 
-@dataclass(frozen=True, repr=False)
-class ExpectedCalibrationError(BinnedCalibrationError):
+class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
     r"""Expected calibration error of the top label: gap between confidence and accuracy, over bins of the confidence.
 
     .. math:: \sum_b \frac{w_b}{w} \left| \mathrm{conf}_b - \mathrm{acc}_b \right|
@@ -190,8 +188,6 @@ class ExpectedCalibrationError(BinnedCalibrationError):
     0.475
     """
 
-    name: ClassVar[str] = "ECE"
-    key: ClassVar[str] = "ece"
     promises: ClassVar[Promises] = Promises("no", "no", "yes", "at most twice its size, of the distinct scores")
 
     def _pairs(self, record):
@@ -201,8 +197,7 @@ class ExpectedCalibrationError(BinnedCalibrationError):
 expected_calibration_error: ExpectedCalibrationError = ExpectedCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class MaximumCalibrationError(ExpectedCalibrationError):
+class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce"):
     r"""Largest gap between confidence and accuracy over the bins of the top label's confidence (MCE).
 
     .. math:: \max_b \left| \mathrm{conf}_b - \mathrm{acc}_b \right|
@@ -239,9 +234,6 @@ class MaximumCalibrationError(ExpectedCalibrationError):
 
     norm: Literal[1, 2, "max"] = "max"
 
-    name: ClassVar[str] = "MCE"
-    key: ClassVar[str] = "mce"
-
     @classmethod
     def _examples(cls):
         return [cls(), cls(strategy="mass", n_bins=5)]
@@ -250,8 +242,7 @@ class MaximumCalibrationError(ExpectedCalibrationError):
 maximum_calibration_error: MaximumCalibrationError = MaximumCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class RootMeanSquareCalibrationError(ExpectedCalibrationError):
+class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key="rmsce"):
     r"""Root mean square gap between confidence and accuracy over the bins of the top label's confidence (RMSCE).
 
     .. math:: \left( \sum_b \frac{w_b}{w} \left( \mathrm{conf}_b - \mathrm{acc}_b \right)^2 \right)^{1/2}
@@ -288,9 +279,6 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError):
 
     norm: Literal[1, 2, "max"] = 2
 
-    name: ClassVar[str] = "RMSCE"
-    key: ClassVar[str] = "rmsce"
-
     @classmethod
     def _examples(cls):
         return [cls(), cls(strategy="mass", n_bins=5)]
@@ -299,8 +287,7 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError):
 root_mean_square_calibration_error: RootMeanSquareCalibrationError = RootMeanSquareCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class ClasswiseCalibrationError(BinnedCalibrationError):
+class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", key="classwise_ece"):
     r"""Calibration error of each class's probability against that class's share, averaged over the classes.
 
     .. math:: \frac{1}{K} \sum_k \sum_b \frac{w_{kb}}{w} \left| \bar p_{kb} - \bar y_{kb} \right|
@@ -337,9 +324,6 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
     0.3
     """
 
-    name: ClassVar[str] = "classwise ECE"
-    key: ClassVar[str] = "classwise_ece"
-
     def _pairs(self, record):
         P = record.probabilities
         return [(P[:, k], record.hits_of(k)) for k in range(record.n_classes)]
@@ -348,8 +332,7 @@ class ClasswiseCalibrationError(BinnedCalibrationError):
 classwise_calibration_error: ClasswiseCalibrationError = ClasswiseCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class PositiveClassCalibrationError(BinnedCalibrationError):
+class PositiveClassCalibrationError(BinnedCalibrationError, name="event ECE", key="event_ece", binary_only=True):
     r"""Calibration error of binary predictions: gap between P(class 1) and the share of class 1, over bins of P(class 1).
 
     .. math:: \sum_b \frac{w_b}{w} \left| \bar p_b - \bar y_b \right|
@@ -382,10 +365,6 @@ class PositiveClassCalibrationError(BinnedCalibrationError):
     >>> positive_class_calibration_error([1], [0.0])
     1.0
     """
-
-    name: ClassVar[str] = "event ECE"
-    key: ClassVar[str] = "event_ece"
-    binary_only: ClassVar[bool] = True
 
     def _pairs(self, record):
         if record.n_classes != 2:

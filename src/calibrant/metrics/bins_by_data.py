@@ -1,6 +1,5 @@
 """Binned calibration errors that the data correct or whose bins they choose: debiased, of equal mass, swept."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,8 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class DebiasedCalibrationError(BinnedCalibrationError):
+class DebiasedCalibrationError(BinnedCalibrationError, name="debiased calibration error", key="debiased_ece"):
     r"""Binned calibration error less what the noise in the bins adds to it; 0 where the noise explains it all.
 
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
@@ -74,9 +72,6 @@ class DebiasedCalibrationError(BinnedCalibrationError):
     strategy: Literal["width", "mass"] = "mass"
     norm: Literal[1, 2, "max"] = 2
     target: Any = "answer"
-
-    name: ClassVar[str] = "debiased calibration error"
-    key: ClassVar[str] = "debiased_ece"
 
     @classmethod
     def _examples(cls):
@@ -131,8 +126,15 @@ def _mean_absolute(mean, spread):
 debiased_calibration_error: DebiasedCalibrationError = DebiasedCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class AdaptiveCalibrationError(WholeMetric):
+class AdaptiveCalibrationError(
+    WholeMetric,
+    name="ACE",
+    key="ace",
+    clustered=False,
+    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    direction="minimize",
+    range=(0.0, 1.0),
+):
     r"""Gap between probability and share, averaged over bins of equal weight and over the classes (ACE; TACE with a threshold).
 
     .. math:: \frac{1}{K B} \sum_k \sum_b \left| \bar p_{kb} - \bar y_{kb} \right|
@@ -168,13 +170,6 @@ class AdaptiveCalibrationError(WholeMetric):
 
     n_bins: int = 15
     threshold: float = 0.0
-
-    name: ClassVar[str] = "ACE"
-    key: ClassVar[str] = "ace"
-    clustered: ClassVar[bool] = False
-    estimand: ClassVar[str] = "error in these bins on ever more rows: without the noise that the number itself carries"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -222,8 +217,7 @@ adaptive_calibration_error: AdaptiveCalibrationError = AdaptiveCalibrationError(
 MAX_BINS = 1000
 
 
-@dataclass(frozen=True, repr=False)
-class SweepCalibrationError(PairMetric):
+class SweepCalibrationError(PairMetric, name="ECE-sweep", key="sweep_ece", direction="minimize", range=(0.0, 1.0)):
     r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still rise with the score (ECE-sweep).
 
     .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
@@ -259,11 +253,6 @@ class SweepCalibrationError(PairMetric):
     """
 
     norm: Literal[1, 2] = 1
-
-    name: ClassVar[str] = "ECE-sweep"
-    key: ClassVar[str] = "sweep_ece"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):

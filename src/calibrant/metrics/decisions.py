@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class CutMetric(PairMetric):
+class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0)):
     """A function of the sums on either side of each cut. A metric writes ``_of_cuts(sums, low, high)``.
 
     Parameters
@@ -44,8 +42,6 @@ class CutMetric(PairMetric):
     target: Any = "event"
     cells: int = 0
 
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     promises: ClassVar[Promises]
 
     @classmethod
@@ -103,8 +99,12 @@ class CutMetric(PairMetric):
         return self._of_cuts(totals, *self._ends())
 
 
-@dataclass(frozen=True, repr=False)
-class CutoffCalibrationError(CutMetric):
+class CutoffCalibrationError(
+    CutMetric,
+    name="cutoff calibration error",
+    key="cutoff_error",
+    promises=Promises("no", "yes", "partly", "of decisions that rise with the score: its size times the stake"),
+):
     r"""Largest gap between scores and hits summed over any interval of scores: the range of the cumulative differences.
 
     .. math:: \max_{a \le b} \left| \frac1n \sum_{a \le s_i \le b} (c_i - s_i) \right| = \max_k A_k - \min_k A_k,
@@ -143,10 +143,6 @@ class CutoffCalibrationError(CutMetric):
     0.15
     """
 
-    name: ClassVar[str] = "cutoff calibration error"
-    key: ClassVar[str] = "cutoff_error"
-    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: its size times the stake")
-
     def _of_cuts(self, sums, low, high):
         gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
         spread = np.maximum(gap.max(axis=-1), 0.0) - np.minimum(gap.min(axis=-1), 0.0)
@@ -156,8 +152,13 @@ class CutoffCalibrationError(CutMetric):
 cutoff_calibration_error: CutoffCalibrationError = CutoffCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class AverageTwoBinCalibrationError(CutMetric):
+class AverageTwoBinCalibrationError(
+    CutMetric,
+    name="ATB",
+    key="atb",
+    tilted=True,
+    promises=Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor"),
+):
     r"""Squared gap of two bins, summed, and averaged over a cut drawn evenly from [0, 1] (ATB): a *truthful* measure.
 
     .. math:: \frac{1}{n^2} \int_0^1 \Big[ \big( \sum_{s_i < \theta} (c_i - s_i) \big)^2 + \big( \sum_{s_i \ge \theta} (c_i - s_i) \big)^2
@@ -196,11 +197,6 @@ class AverageTwoBinCalibrationError(CutMetric):
     0.006125
     """
 
-    name: ClassVar[str] = "ATB"
-    key: ClassVar[str] = "atb"
-    tilted: ClassVar[bool] = True
-    promises: ClassVar[Promises] = Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor")
-
     def _of_cuts(self, sums, low, high):
         gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
         gap = np.concatenate([np.zeros((*gap.shape[:-1], 1)), gap], axis=-1)
@@ -214,8 +210,12 @@ class AverageTwoBinCalibrationError(CutMetric):
 average_two_bin_calibration_error: AverageTwoBinCalibrationError = AverageTwoBinCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class UCalibrationError(CutMetric):
+class UCalibrationError(
+    CutMetric,
+    name="U-calibration error",
+    key="u_calibration_error",
+    promises=Promises("no", "yes", "partly", "against the best constant: at most twice its size"),
+):
     r"""Mean payoff lost by acting on the scores in place of on the base rate, for the worst V-shaped payoff in [0, 1].
 
     .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) & \bar c > \mu \\
@@ -251,10 +251,6 @@ class UCalibrationError(CutMetric):
     0.5
     """
 
-    name: ClassVar[str] = "U-calibration error"
-    key: ClassVar[str] = "u_calibration_error"
-    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "against the best constant: at most twice its size")
-
     def _of_cuts(self, sums, low, high):
         mass, hits = (np.cumsum(sums[..., j], axis=-1) for j in (0, 2))
         mass, hits = (np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1) for each in (mass, hits))
@@ -271,8 +267,7 @@ u_calibration_error: UCalibrationError = UCalibrationError()
 ROWS_EACH = 10.0
 
 
-@dataclass(frozen=True, repr=False)
-class CalibrationDecisionLoss(PairMetric):
+class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="minimize", range=(0.0, 1.0)):
     r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped payoff in [0, 1] (CDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_v w_v \left| \bar c_v - \mu \right|
@@ -310,10 +305,6 @@ class CalibrationDecisionLoss(PairMetric):
 
     target: Any = "event"
 
-    name: ClassVar[str] = "CDL"
-    key: ClassVar[str] = "cdl"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     promises: ClassVar[Promises] = Promises("no", "no", "yes", "against the best use of the scores: at most twice its size")
 
     @classmethod

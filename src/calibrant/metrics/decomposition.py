@@ -182,8 +182,15 @@ def _log(p, mean, mass):
     return -(mass @ (mean * np.log(right) + (1.0 - mean) * np.log(wrong)))
 
 
-@dataclass(frozen=True, repr=False)
-class RefinementError(PairMetric):
+class RefinementError(
+    PairMetric,
+    name="refinement error",
+    key="refinement_error",
+    clustered=True,
+    estimand="score left after isotonic recalibration on ever more rows",
+    direction="minimize",
+    range=(0.0, 1.0),
+):
     r"""Score that is left when the probabilities are recalibrated by isotonic regression: uncertainty less discrimination.
 
     .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the hits on the scores}
@@ -218,14 +225,8 @@ class RefinementError(PairMetric):
     target: Any = "answer"
     score: Literal["brier", "log_loss"] = "brier"
 
-    name: ClassVar[str] = "refinement error"
-    key: ClassVar[str] = "refinement_error"
-    clustered: ClassVar[bool] = True
-    estimand: ClassVar[str] = "score left after isotonic recalibration on ever more rows"
     #: It is not an error that chance inflates, so resampling serves.
     inverted: ClassVar[bool] = False
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _exceptions(self) -> Mapping[str, str]:
         """Certain and wrong every time is as well refined, for the top label, as certain and right: recalibration mends it."""

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -10,7 +9,6 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._kernels.intervals import limits_within, quotient
 from calibrant._kernels.softmax import ZERO_FLOOR
-from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
@@ -31,8 +29,17 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class EventBrierScore(Targeted, MeanMetric):
+class EventBrierScore(
+    Targeted,
+    MeanMetric,
+    name="Brier score of the event",
+    key="event_brier_score",
+    direction="minimize",
+    range=(0.0, 1.0),
+    proper=True,
+    soft_labels=True,
+    selects=True,
+):
     r"""Mean squared distance between the probability of the event and whether it happened.
 
     .. math:: \frac{1}{n} \sum_i (p_i - y_i)^2
@@ -58,14 +65,6 @@ class EventBrierScore(Targeted, MeanMetric):
     0.1
     """
 
-    name: ClassVar[str] = "Brier score of the event"
-    key: ClassVar[str] = "event_brier_score"
-    direction: ClassVar[Direction] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    proper: ClassVar[bool] = True
-    soft_labels: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-
     @classmethod
     def _examples(cls) -> Sequence[Any]:
         return [cls()]
@@ -82,8 +81,17 @@ class EventBrierScore(Targeted, MeanMetric):
 event_brier_score: EventBrierScore = EventBrierScore()
 
 
-@dataclass(frozen=True, repr=False)
-class MeanRisk(Targeted, MeanMetric):
+class MeanRisk(
+    Targeted,
+    MeanMetric,
+    name="mean risk",
+    key="mean_risk",
+    estimand="mean risk of new rows",
+    direction="none",
+    range=(0.0, 1.0),
+    soft_labels=True,
+    unseen="double",
+):
     r"""Mean probability of the event: the share of rows in which the model expects it.
 
     .. math:: \bar p = \frac1n \sum_i p_i
@@ -107,14 +115,6 @@ class MeanRisk(Targeted, MeanMetric):
     0.3
     """
 
-    name: ClassVar[str] = "mean risk"
-    key: ClassVar[str] = "mean_risk"
-    estimand: ClassVar[str] = "mean risk of new rows"
-    direction: ClassVar[Direction] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    soft_labels: ClassVar[bool] = True
-    unseen: ClassVar[str | None] = "double"
-
     def _losses(self, record: Any):
         return record.pair(self.target)[0]
 
@@ -122,8 +122,16 @@ class MeanRisk(Targeted, MeanMetric):
 mean_risk: MeanRisk = MeanRisk()
 
 
-@dataclass(frozen=True, repr=False)
-class CalibrationBias(Targeted, MeanMetric):
+class CalibrationBias(
+    Targeted,
+    MeanMetric,
+    name="calibration bias",
+    key="calibration_bias",
+    estimand="mean risk less the rate of the event, of new rows",
+    direction="none",
+    range=(-1.0, 1.0),
+    soft_labels=True,
+):
     r"""Mean probability of the event minus the share of rows in which it happened.
 
     .. math:: \bar p - \bar y = \frac1n \sum_i (p_i - y_i)
@@ -150,13 +158,6 @@ class CalibrationBias(Targeted, MeanMetric):
     0.0667
     """
 
-    name: ClassVar[str] = "calibration bias"
-    key: ClassVar[str] = "calibration_bias"
-    estimand: ClassVar[str] = "mean risk less the rate of the event, of new rows"
-    direction: ClassVar[Direction] = "none"
-    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    soft_labels: ClassVar[bool] = True
-
     def _losses(self, record: Any):
         score, hit = record.pair(self.target)
         return score - hit
@@ -175,17 +176,13 @@ class CalibrationBias(Targeted, MeanMetric):
 calibration_bias: CalibrationBias = CalibrationBias()
 
 
-@dataclass(frozen=True, repr=False)
-class ThresholdWeightedScore(Targeted, MeanMetric):
+class ThresholdWeightedScore(Targeted, MeanMetric, direction="minimize", proper=True, selects=True):
     """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a beta density. See those made from it."""
 
     low: float = 0.0
     high: float = 1.0
     beta: tuple[float, float] | None = None
 
-    direction: ClassVar[Direction] = "minimize"
-    proper: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
     #: Both parameters of the density are above this: else the score, or its bound, is lost.
     _least: ClassVar[float] = 0.0
 
@@ -230,8 +227,9 @@ def beta_parts(pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
     return b * betainc(b + 1.0, a, p[:, 0]), a * betainc(a + 1.0, b, p[:, 1])
 
 
-@dataclass(frozen=True, repr=False)
-class ThresholdWeightedBrierScore(ThresholdWeightedScore):
+class ThresholdWeightedBrierScore(
+    ThresholdWeightedScore, name="threshold-weighted Brier score", key="threshold_weighted_brier_score", range=(0.0, 2.0)
+):
     r"""Brier score of the event that counts only some thresholds: the elementary score integrated over them.
 
     .. math:: \frac1n \sum_i \int_0^1 2 |y_i - \theta| \, 1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
@@ -269,10 +267,6 @@ class ThresholdWeightedBrierScore(ThresholdWeightedScore):
     (0.125, 0.015)
     """
 
-    name: ClassVar[str] = "threshold-weighted Brier score"
-    key: ClassVar[str] = "threshold_weighted_brier_score"
-    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
-
     def _even(self, pair: Any):
         p = np.clip(pair.probabilities[:, 1], self.low, self.high)
         return np.square(1.0 - p) - (1.0 - self.high) ** 2, np.square(p) - self.low**2
@@ -284,8 +278,9 @@ class ThresholdWeightedBrierScore(ThresholdWeightedScore):
 threshold_weighted_brier_score: ThresholdWeightedBrierScore = ThresholdWeightedBrierScore()
 
 
-@dataclass(frozen=True, repr=False)
-class ThresholdWeightedLogLoss(ThresholdWeightedScore):
+class ThresholdWeightedLogLoss(
+    ThresholdWeightedScore, name="threshold-weighted log loss", key="threshold_weighted_log_loss", range=(0.0, float("inf"))
+):
     r"""Log loss of the event that counts only some thresholds: the elementary score integrated over them.
 
     .. math:: \frac1n \sum_i \int_0^1 \frac{|y_i - \theta|}{\theta (1 - \theta)} \,
@@ -321,9 +316,6 @@ class ThresholdWeightedLogLoss(ThresholdWeightedScore):
     (10.54, 3.2851)
     """
 
-    name: ClassVar[str] = "threshold-weighted log loss"
-    key: ClassVar[str] = "threshold_weighted_log_loss"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     _least: ClassVar[float] = 1.0
 
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:

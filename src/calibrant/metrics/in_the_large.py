@@ -1,7 +1,6 @@
 """Calibration in the large: as many events as said, by their ratio and by the intercept of the log odds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from calibrant._kernels.logistic import intercept_at_unit_slope, plenty, shift_l
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Direction, Interval
+from calibrant.contracts.metric import Interval
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import warn
 from calibrant.groups import rows_apart
@@ -30,8 +29,16 @@ __all__ = [
 NO_INTERCEPT = "all outcomes alike: no finite intercept, nan"
 
 
-@dataclass(frozen=True, repr=False)
-class CalibrationInTheLarge(PairMetric):
+class CalibrationInTheLarge(
+    PairMetric,
+    name="calibration in the large",
+    key="calibration_in_the_large",
+    clustered=True,
+    estimand="shift of the log-odds that fits ever more rows of the same kind best",
+    direction="none",
+    paired=True,
+    range=(float("-inf"), float("inf")),
+):
     r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
@@ -67,14 +74,6 @@ class CalibrationInTheLarge(PairMetric):
     """
 
     target: Any = "event"
-
-    name: ClassVar[str] = "calibration in the large"
-    key: ClassVar[str] = "calibration_in_the_large"
-    clustered: ClassVar[bool] = True
-    estimand: ClassVar[str] = "shift of the log-odds that fits ever more rows of the same kind best"
-    direction: ClassVar[Direction] = "none"
-    paired: ClassVar[bool] = True
-    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
 
     @classmethod
     def _examples(cls) -> Sequence[Any]:
@@ -121,8 +120,12 @@ def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
 calibration_in_the_large: CalibrationInTheLarge = CalibrationInTheLarge()
 
 
-@dataclass(frozen=True, repr=False)
-class JointCalibrationIntercept(CalibrationSlope):
+class JointCalibrationIntercept(
+    CalibrationSlope,
+    name="joint calibration intercept",
+    key="joint_calibration_intercept",
+    estimand="intercept of the logistic fit to ever more rows of the same kind",
+):
     r"""Intercept of the logistic regression of the outcome on the log-odds of the score, fitted together with the slope.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
@@ -156,9 +159,6 @@ class JointCalibrationIntercept(CalibrationSlope):
     1.099
     """
 
-    name: ClassVar[str] = "joint calibration intercept"
-    key: ClassVar[str] = "joint_calibration_intercept"
-    estimand: ClassVar[str] = "intercept of the logistic fit to ever more rows of the same kind"
     _place: ClassVar[int] = 1
 
 
@@ -178,8 +178,9 @@ SURPRISE = 1.0
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, repr=False)
-class ObservedExpectedRatio(Targeted, SumMetric):
+class ObservedExpectedRatio(
+    Targeted, SumMetric, name="O/E", key="observed_expected_ratio", direction="none", range=(0.0, float("inf")), soft_labels=True
+):
     r"""Number of events that happened, divided by the number that the probabilities add up to (O/E).
 
     .. math:: O/E = \frac{\sum_i y_i}{\sum_i p_i}
@@ -234,12 +235,6 @@ class ObservedExpectedRatio(Targeted, SumMetric):
     """
 
     given: Literal["rate", "risks", "nothing"] = "rate"
-
-    name: ClassVar[str] = "O/E"
-    key: ClassVar[str] = "observed_expected_ratio"
-    direction: ClassVar[Direction] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    soft_labels: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):

@@ -35,8 +35,12 @@ class Targeted:
     binary_only: ClassVar[bool] = by_options(_binary_only)
 
 
-@dataclass(frozen=True, repr=False)
-class PairMetric(Targeted, WholeMetric):
+class PairMetric(
+    Targeted,
+    WholeMetric,
+    estimand="error on ever more rows with these scores: without the noise that the number itself carries",
+    clustered=False,
+):
     """Template of metrics of (score, hit) pairs. A metric writes ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
 
     Its interval is by test inversion: outcomes are simulated as if a recalibration of the data, drawn towards the diagonal or away
@@ -44,9 +48,6 @@ class PairMetric(Targeted, WholeMetric):
     """
 
     target: Any = "answer"
-
-    estimand: ClassVar[str] = "error on ever more rows with these scores: without the noise that the number itself carries"
-    clustered: ClassVar[bool] = False
 
     #: Whether its interval inverts a test; else it is a bootstrap's.
     inverted: ClassVar[bool] = True

@@ -1,8 +1,6 @@
 """Proper scores of all classes, and their skill over the class rates."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import entr
@@ -28,8 +26,9 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class BrierScore(MeanMetric):
+class BrierScore(
+    MeanMetric, name="Brier score", key="brier_score", direction="minimize", range=(0.0, 2.0), proper=True, soft_labels=True, selects=True
+):
     r"""Mean squared distance between the probability vector and the true class.
 
     .. math:: \frac{1}{n} \sum_i \sum_k (P_{ik} - [y_i = k])^2
@@ -58,14 +57,6 @@ class BrierScore(MeanMetric):
     """
 
     scale_by_half: bool = False
-
-    name: ClassVar[str] = "Brier score"
-    key: ClassVar[str] = "brier_score"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
-    proper: ClassVar[bool] = True
-    soft_labels: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):
@@ -102,8 +93,16 @@ brier_score: BrierScore = BrierScore()
 SAFE_DIVISOR = 1e-300
 
 
-@dataclass(frozen=True, repr=False)
-class LogLoss(MeanMetric):
+class LogLoss(
+    MeanMetric,
+    name="log loss",
+    key="log_loss",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    soft_labels=True,
+    selects=True,
+):
     r"""Mean negative log probability of the true class, in nats (negative log-likelihood).
 
     .. math:: -\frac{1}{n} \sum_i \log P_{i, y_i}
@@ -127,14 +126,6 @@ class LogLoss(MeanMetric):
     >>> round(log_loss([0, 1], [[0.9, 0.1], [0.5, 0.5]]), 6)
     0.399254
     """
-
-    name: ClassVar[str] = "log loss"
-    key: ClassVar[str] = "log_loss"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    soft_labels: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
 
     def _losses(self, record):
         return np.concatenate([_block_losses(block) for block in record.blocks()])
@@ -177,8 +168,9 @@ def _block_unseen(block):
 log_loss: LogLoss = LogLoss()
 
 
-@dataclass(frozen=True, repr=False)
-class RankedProbabilityScore(MeanMetric):
+class RankedProbabilityScore(
+    MeanMetric, name="RPS", key="rps", direction="minimize", range=(0.0, float("inf")), proper=True, soft_labels=True, selects=True
+):
     r"""Squared gaps between the cumulated probabilities of ordered classes and what came true (RPS).
 
     .. math:: \frac1n \sum_i \sum_{k=1}^{K-1} \Big( \sum_{j \le k} P_{ij} - [y_i \le k] \Big)^2
@@ -202,14 +194,6 @@ class RankedProbabilityScore(MeanMetric):
     >>> round(ranked_probability_score([2], [[0.1, 0.2, 0.3, 0.4]]), 4)
     0.26
     """
-
-    name: ClassVar[str] = "RPS"
-    key: ClassVar[str] = "rps"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    soft_labels: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
 
     def _losses(self, record):
         return np.concatenate([_ranked_losses(block) for block in record.blocks()])
@@ -235,8 +219,16 @@ def _ranked_unseen(block):
 ranked_probability_score: RankedProbabilityScore = RankedProbabilityScore()
 
 
-@dataclass(frozen=True, repr=False)
-class SphericalScore(MeanMetric):
+class SphericalScore(
+    MeanMetric,
+    name="spherical score",
+    key="spherical_score",
+    direction="maximize",
+    range=(0.0, 1.0),
+    proper=True,
+    soft_labels=True,
+    selects=True,
+):
     r"""Mean probability of the true class over the length of the probability vector; higher is better.
 
     .. math:: \frac{1}{n} \sum_i \frac{P_{i, y_i}}{\sqrt{\sum_k P_{ik}^2}}
@@ -259,14 +251,6 @@ class SphericalScore(MeanMetric):
     (0.9701, 1.0)
     """
 
-    name: ClassVar[str] = "spherical score"
-    key: ClassVar[str] = "spherical_score"
-    direction: ClassVar[str] = "maximize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    proper: ClassVar[bool] = True
-    soft_labels: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-
     def _losses(self, record):
         return np.concatenate([_block_scores(block)[0] for block in record.blocks()])
 
@@ -287,8 +271,16 @@ spherical_score: SphericalScore = SphericalScore()
 ALIKE = "all labels alike: the class rates have no loss to save, nan"
 
 
-@dataclass(frozen=True, repr=False)
-class D2OfClasses(WholeMetric):
+class D2OfClasses(
+    WholeMetric,
+    name="D² of all classes",
+    key="d2_of_classes",
+    direction="maximize",
+    estimand="share of the class rates' loss that is saved on new rows, the rates being those of the population",
+    range=(float("-inf"), 1.0),
+    selects=True,
+    exceptions={"one_row": ALIKE, "one_class_only": ALIKE},
+):
     r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes save (D²).
 
     .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k = \frac1n \sum_i [y_i = k]
@@ -315,14 +307,6 @@ class D2OfClasses(WholeMetric):
     """
 
     score: Literal["log_loss", "brier"] = "log_loss"
-
-    name: ClassVar[str] = "D² of all classes"
-    key: ClassVar[str] = "d2_of_classes"
-    direction: ClassVar[str] = "maximize"
-    estimand: ClassVar[str] = "share of the class rates' loss that is saved on new rows, the rates being those of the population"
-    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
-    selects: ClassVar[bool] = True
-    exceptions: ClassVar[Mapping[str, str]] = {"one_row": ALIKE, "one_class_only": ALIKE}
 
     @classmethod
     def _examples(cls):

@@ -1,7 +1,6 @@
 """How well scores order the rows: AUROC, and errors among the surest rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,8 +24,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class ConfidenceAuroc(WholeMetric):
+class ConfidenceAuroc(
+    WholeMetric,
+    direction="maximize",
+    estimand="chance that of two new rows, one of either kind, the score ranks the right one above",
+    range=(0.0, 1.0),
+    selects=True,
+    paired=True,
+):
     r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
 
     .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
@@ -59,12 +64,6 @@ class ConfidenceAuroc(WholeMetric):
     """
 
     target: Any = "answer"
-
-    direction: ClassVar[str] = "maximize"
-    estimand: ClassVar[str] = "chance that of two new rows, one of either kind, the score ranks the right one above"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    selects: ClassVar[bool] = True
-    paired: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):
@@ -158,8 +157,16 @@ confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()
 event_auroc: ConfidenceAuroc = ConfidenceAuroc(target="event")
 
 
-@dataclass(frozen=True, repr=False)
-class AreaUnderRiskCoverage(WholeMetric):
+class AreaUnderRiskCoverage(
+    WholeMetric,
+    name="AURC",
+    key="aurc",
+    estimand="area on ever more rows of the same kind",
+    direction="minimize",
+    range=(0.0, 1.0),
+    selects=True,
+    paired=True,
+):
     r"""Share of wrong predictions among the most confident ones, averaged over how many are kept (AURC).
 
     .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest confidence})\, dc
@@ -185,14 +192,6 @@ class AreaUnderRiskCoverage(WholeMetric):
     >>> round(area_under_risk_coverage([0, 0], [[0.9, 0.1], [0.2, 0.8]]), 4)
     0.1534
     """
-
-    name: ClassVar[str] = "AURC"
-    key: ClassVar[str] = "aurc"
-    estimand: ClassVar[str] = "area on ever more rows of the same kind"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    selects: ClassVar[bool] = True
-    paired: ClassVar[bool] = True
 
     def _value(self, record):
         return self._revalued(record)(record.weights)
@@ -221,8 +220,15 @@ class AreaUnderRiskCoverage(WholeMetric):
 area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()
 
 
-@dataclass(frozen=True, repr=False)
-class ExcessAreaUnderRiskCoverage(WholeMetric):
+class ExcessAreaUnderRiskCoverage(
+    WholeMetric,
+    name="E-AURC",
+    key="excess_aurc",
+    estimand="area on ever more rows of the same kind",
+    direction="minimize",
+    range=(0.0, 1.0),
+    exceptions={"perfect_is_best": "where every prediction is wrong, no ranking is better than another"},
+):
     r"""What imperfect ranking adds to the area under the risk-coverage curve (E-AURC).
 
     .. math:: \mathrm{AURC} - \left( r + (1 - r) \ln(1 - r) \right), \quad r = P(\text{wrong})
@@ -245,13 +251,6 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
     >>> round(excess_area_under_risk_coverage([0, 0], [[0.9, 0.1], [0.2, 0.8]]), 4)
     0.0
     """
-
-    name: ClassVar[str] = "E-AURC"
-    key: ClassVar[str] = "excess_aurc"
-    estimand: ClassVar[str] = "area on ever more rows of the same kind"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    exceptions: ClassVar[Mapping[str, str]] = {"perfect_is_best": "where every prediction is wrong, no ranking is better than another"}
 
     def _value(self, record):
         return self._revalued(record)(record.weights)
@@ -290,8 +289,16 @@ class ExcessAreaUnderRiskCoverage(WholeMetric):
 excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()
 
 
-@dataclass(frozen=True, repr=False)
-class CoverageAtRisk(WholeMetric):
+class CoverageAtRisk(
+    WholeMetric,
+    name="coverage at risk",
+    key="coverage_at_risk",
+    estimand="share that could be kept of ever more rows of the same kind",
+    direction="maximize",
+    range=(0.0, 1.0),
+    selects=True,
+    paired=True,
+):
     """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk`` are wrong.
 
     Parameters
@@ -317,14 +324,6 @@ class CoverageAtRisk(WholeMetric):
     """
 
     risk: float = 0.05
-
-    name: ClassVar[str] = "coverage at risk"
-    key: ClassVar[str] = "coverage_at_risk"
-    estimand: ClassVar[str] = "share that could be kept of ever more rows of the same kind"
-    direction: ClassVar[str] = "maximize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    selects: ClassVar[bool] = True
-    paired: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls):

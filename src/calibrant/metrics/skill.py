@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -12,7 +12,6 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 from calibrant._kernels import intervals
 from calibrant._kernels.intervals import mean_limits, over_rates, quotient
 from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Direction
 from calibrant.contracts.sum_metric import SumMetric
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.pair import Targeted
@@ -23,18 +22,19 @@ __all__ = ["D2Brier", "D2LogLoss", "SkillScore", "d2_brier", "d2_log_loss"]
 ALIKE = "all outcomes alike: the base rate has no loss to save, nan"
 
 
-@dataclass(frozen=True, repr=False)
-class SkillScore(Targeted, SumMetric):
+class SkillScore(
+    Targeted,
+    SumMetric,
+    direction="maximize",
+    estimand="share of the base rate's loss that is saved on new rows, the base rate being that of the population",
+    range=(float("-inf"), 1.0),
+    selects=True,
+):
     """1 - loss / (loss of the base rate given to every row). A metric writes ``_losses(pair)`` and ``_base(rate)``.
 
     The interval is that of the mean loss, the base rate's pull on it taken off each row, with one row that is not seen yet and has the
     other outcome.
     """
-
-    direction: ClassVar[Direction] = "maximize"
-    estimand: ClassVar[str] = "share of the base rate's loss that is saved on new rows, the base rate being that of the population"
-    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
-    selects: ClassVar[bool] = True
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike; of the answer, also where all are right or all wrong."""
@@ -99,8 +99,7 @@ def _inner(rate: np.ndarray):
     return np.where((rate > 0.0) & (rate < 1.0), rate, 0.5)
 
 
-@dataclass(frozen=True, repr=False)
-class D2Brier(SkillScore):
+class D2Brier(SkillScore, name="D² (Brier)", key="d2_brier"):
     r"""Share of the base rate's Brier score that the probabilities save (Brier skill score, scaled Brier score).
 
     .. math:: D^2 = 1 - \frac{\sum_i (p_i - y_i)^2}{\sum_i (\bar y - y_i)^2}
@@ -126,9 +125,6 @@ class D2Brier(SkillScore):
     0.8
     """
 
-    name: ClassVar[str] = "D² (Brier)"
-    key: ClassVar[str] = "d2_brier"
-
     def _losses(self, pair: Any):
         return event_brier_score.losses_of(pair)
 
@@ -139,8 +135,7 @@ class D2Brier(SkillScore):
 d2_brier: D2Brier = D2Brier()
 
 
-@dataclass(frozen=True, repr=False)
-class D2LogLoss(SkillScore):
+class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
     r"""Share of the base rate's log loss that the probabilities save (D², McFadden's R²).
 
     .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log \bar y - (1 - \bar y) \log(1 - \bar y)}
@@ -165,9 +160,6 @@ class D2LogLoss(SkillScore):
     >>> round(d2_log_loss([0, 0, 0, 1], [0.1, 0.2, 0.1, 0.7]), 4)
     0.6485
     """
-
-    name: ClassVar[str] = "D² (log loss)"
-    key: ClassVar[str] = "d2_log_loss"
 
     def _losses(self, pair: Any):
         return log_loss.losses_of(pair)

@@ -1,7 +1,6 @@
 """Slope of the logistic recalibration."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +17,16 @@ __all__ = ["CalibrationSlope", "calibration_slope"]
 NOT_DEFINED = "no finite maximum of the likelihood: nan"
 
 
-@dataclass(frozen=True, repr=False)
-class CalibrationSlope(PairMetric):
+class CalibrationSlope(
+    PairMetric,
+    name="calibration slope",
+    key="calibration_slope",
+    clustered=True,
+    estimand="slope of the logistic fit to ever more rows of the same kind",
+    direction="none",
+    paired=True,
+    range=(float("-inf"), float("inf")),
+):
     r"""Slope of the logistic regression of the outcome on the log-odds of the score (Cox's slope).
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
@@ -56,13 +63,6 @@ class CalibrationSlope(PairMetric):
 
     target: Any = "event"
 
-    name: ClassVar[str] = "calibration slope"
-    key: ClassVar[str] = "calibration_slope"
-    clustered: ClassVar[bool] = True
-    estimand: ClassVar[str] = "slope of the logistic fit to ever more rows of the same kind"
-    direction: ClassVar[str] = "none"
-    paired: ClassVar[bool] = True
-    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
     #: Which of the fit's (slope, intercept) it is.
     _place: ClassVar[int] = 0
 

@@ -1,6 +1,5 @@
 """SCDL: the calibration decision loss of scores spread over the two nearest of some knots."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +15,7 @@ __all__ = ["SoftBinnedCalibrationDecisionLoss", "soft_binned_calibration_decisio
 FINEST = 10
 
 
-@dataclass(frozen=True, repr=False)
-class SoftBinnedCalibrationDecisionLoss(PairMetric):
+class SoftBinnedCalibrationDecisionLoss(PairMetric, name="SCDL", key="scdl", direction="minimize", range=(0.0, 1.0), mergeable_=True):
     r"""Calibration decision loss of soft bins: each score is spread over the two nearest of knots about :math:`n^{-1/3}` apart (SCDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_t w_t \left| \bar c_t - \mu \right| 1\{\mu \text{ between } \bar s_t
@@ -57,11 +55,6 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric):
 
     target: Any = "event"
 
-    name: ClassVar[str] = "SCDL"
-    key: ClassVar[str] = "scdl"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    mergeable_: ClassVar[bool] = True
     promises: ClassVar[Promises] = Promises("no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True)
 
     @classmethod

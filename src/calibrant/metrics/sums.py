@@ -1,14 +1,13 @@
 """Means and quotients of sums over the rows: of right labels, of confidences, of accepted rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant._kernels.intervals import clopper_pearson, limits_within, powers, quotient, unseen_ends
 from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Direction, Interval, Metric
+from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.sum_metric import MeanMetric, RatioMetric, SumMetric
 from calibrant.errors import InputError
 
@@ -28,8 +27,16 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class Accuracy(MeanMetric):
+class Accuracy(
+    MeanMetric,
+    name="accuracy",
+    key="accuracy",
+    estimand="share of right predictions among new rows",
+    direction="maximize",
+    range=(0.0, 1.0),
+    selects=True,
+    rate=True,
+):
     """Share of rows whose largest probability is at the true class; the first class on ties.
 
     See Also
@@ -49,14 +56,6 @@ class Accuracy(MeanMetric):
     0.5 [0.01258, 0.9874]
     """
 
-    name: ClassVar[str] = "accuracy"
-    key: ClassVar[str] = "accuracy"
-    estimand: ClassVar[str] = "share of right predictions among new rows"
-    direction: ClassVar[str] = "maximize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    selects: ClassVar[bool] = True
-    rate: ClassVar[bool] = True
-
     def _losses(self, record):
         return record.correct
 
@@ -64,8 +63,15 @@ class Accuracy(MeanMetric):
 accuracy: Accuracy = Accuracy()
 
 
-@dataclass(frozen=True, repr=False)
-class Overconfidence(RatioMetric):
+class Overconfidence(
+    RatioMetric,
+    name="overconfidence",
+    key="overconfidence",
+    estimand="mean confidence of new rows that are predicted wrong",
+    direction="minimize",
+    range=(0.0, 1.0),
+    empty_value=0.0,
+):
     r"""Mean confidence of the predictions that are wrong; 0 where none is.
 
     .. math:: o = E[\hat z \mid \text{wrong}]
@@ -90,13 +96,6 @@ class Overconfidence(RatioMetric):
     0.7
     """
 
-    name: ClassVar[str] = "overconfidence"
-    key: ClassVar[str] = "overconfidence"
-    estimand: ClassVar[str] = "mean confidence of new rows that are predicted wrong"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    empty_value: ClassVar[float] = 0.0
-
     def _parts(self, record):
         wrong = 1.0 - record.correct
         return record.confidence * wrong, wrong
@@ -105,8 +104,16 @@ class Overconfidence(RatioMetric):
 overconfidence: Overconfidence = Overconfidence()
 
 
-@dataclass(frozen=True, repr=False)
-class Underconfidence(RatioMetric):
+class Underconfidence(
+    RatioMetric,
+    name="underconfidence",
+    key="underconfidence",
+    estimand="mean doubt of new rows that are predicted right",
+    direction="minimize",
+    range=(0.0, 1.0),
+    empty_value=0.0,
+    exceptions={"perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"},
+):
     r"""Mean doubt, 1 - confidence, of the predictions that are right; 0 where none is.
 
     .. math:: u = E[1 - \hat z \mid \text{right}]
@@ -131,16 +138,6 @@ class Underconfidence(RatioMetric):
     0.1
     """
 
-    name: ClassVar[str] = "underconfidence"
-    key: ClassVar[str] = "underconfidence"
-    estimand: ClassVar[str] = "mean doubt of new rows that are predicted right"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    empty_value: ClassVar[float] = 0.0
-    exceptions: ClassVar[Mapping[str, str]] = {
-        "perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"
-    }
-
     def _parts(self, record):
         return (1.0 - record.confidence) * record.correct, record.correct
 
@@ -148,8 +145,15 @@ class Underconfidence(RatioMetric):
 underconfidence: Underconfidence = Underconfidence()
 
 
-@dataclass(frozen=True, repr=False)
-class AcceptedShare(MeanMetric):
+class AcceptedShare(
+    MeanMetric,
+    name="accepted share",
+    key="accepted_share",
+    estimand="share of new rows above the threshold",
+    direction="none",
+    range=(0.0, 1.0),
+    rate=True,
+):
     """Share of rows whose confidence is above the threshold.
 
     Parameters
@@ -175,13 +179,6 @@ class AcceptedShare(MeanMetric):
 
     threshold: float = 0.0
 
-    name: ClassVar[str] = "accepted share"
-    key: ClassVar[str] = "accepted_share"
-    estimand: ClassVar[str] = "share of new rows above the threshold"
-    direction: ClassVar[Direction] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    rate: ClassVar[bool] = True
-
     @classmethod
     def _examples(cls):
         return [cls(), cls(threshold=0.7)]
@@ -197,8 +194,14 @@ class AcceptedShare(MeanMetric):
 accepted_share: AcceptedShare = AcceptedShare()
 
 
-@dataclass(frozen=True, repr=False)
-class SelectiveRisk(SumMetric):
+class SelectiveRisk(
+    SumMetric,
+    name="selective risk",
+    key="selective_risk",
+    estimand="share of wrong answers among new rows above the threshold",
+    direction="minimize",
+    range=(0.0, 1.0),
+):
     r"""Share of wrong answers among the rows whose confidence is above the threshold, :math:`P(\text{wrong} \mid s > t)`.
 
     Parameters
@@ -224,12 +227,6 @@ class SelectiveRisk(SumMetric):
     """
 
     threshold: float = 0.0
-
-    name: ClassVar[str] = "selective risk"
-    key: ClassVar[str] = "selective_risk"
-    estimand: ClassVar[str] = "share of wrong answers among new rows above the threshold"
-    direction: ClassVar[Direction] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where a threshold may accept nothing."""
@@ -263,8 +260,14 @@ selective_risk: SelectiveRisk = SelectiveRisk()
 ROUNDING = 1e-15
 
 
-@dataclass(frozen=True, repr=False)
-class ConfidenceSpread(Metric):
+class ConfidenceSpread(
+    Metric,
+    name="confidence spread",
+    key="confidence_spread",
+    estimand="standard deviation of the confidence of new rows",
+    direction="none",
+    range=(0.0, 0.5),
+):
     r"""Standard deviation of the top label's probability.
 
     .. math:: \sqrt{\tfrac{1}{w} \sum_i w_i (s_i - \bar s)^2}, \qquad s_i = \max_k P_{ik}
@@ -287,12 +290,6 @@ class ConfidenceSpread(Metric):
     >>> round(confidence_spread([0, 1], [[0.9, 0.1], [0.3, 0.7]]), 6)
     0.1
     """
-
-    name: ClassVar[str] = "confidence spread"
-    key: ClassVar[str] = "confidence_spread"
-    estimand: ClassVar[str] = "standard deviation of the confidence of new rows"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, 0.5)
 
     def _totals(self, record):
         s, w = record.confidence, record.weights

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,8 +85,15 @@ def held_by_group(found: Groups, held: np.ndarray, width: np.ndarray, weight: np
     return GroupCoverage(found.names, n, inside / n, *wilson(inside, n, band), np.bincount(found.index, weights=weight * width) / n)
 
 
-@dataclass(frozen=True, repr=False)
-class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
+class SizeStratifiedCoverage(
+    RegressionMetric,
+    WholeMetric,
+    name="SSC",
+    key="size_stratified_coverage",
+    estimand="least share of new outcomes inside their intervals, over these bins",
+    direction="none",
+    range=(0.0, 1.0),
+):
     r"""Least share of outcomes inside their central interval, over bins of equal weight by the interval's width (SSC).
 
     .. math:: \min_b \frac{1}{n_b} \sum_{i \in b} [l_i \le y_i \le h_i]
@@ -121,12 +128,6 @@ class SizeStratifiedCoverage(RegressionMetric, WholeMetric):
 
     level: float = 0.9
     n_bins: int = 3
-
-    name: ClassVar[str] = "SSC"
-    key: ClassVar[str] = "size_stratified_coverage"
-    estimand: ClassVar[str] = "least share of new outcomes inside their intervals, over these bins"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _check(self):
         require_level(self.level, usual=0.9)

@@ -1,8 +1,5 @@
 """Central intervals at one level: how many outcomes they hold, how wide they are, and both in one number."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
@@ -14,8 +11,15 @@ from calibrant.errors import InputError
 __all__ = ["CoverageWidthCriterion", "IntervalCoverage", "IntervalWidth", "coverage_width_criterion", "interval_coverage", "interval_width"]
 
 
-@dataclass(frozen=True, repr=False)
-class IntervalCoverage(RegressionMeanMetric):
+class IntervalCoverage(
+    RegressionMeanMetric,
+    name="PICP",
+    key="coverage",
+    estimand="share of new outcomes inside their intervals",
+    direction="none",
+    range=(0.0, 1.0),
+    rate=True,
+):
     r"""Share of the outcomes inside the central interval at ``level`` (PICP).
 
     .. math:: \frac{1}{n} \sum_i [l_i \le y_i \le h_i]
@@ -42,13 +46,6 @@ class IntervalCoverage(RegressionMeanMetric):
 
     level: float = 0.9
 
-    name: ClassVar[str] = "PICP"
-    key: ClassVar[str] = "coverage"
-    estimand: ClassVar[str] = "share of new outcomes inside their intervals"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    rate: ClassVar[bool] = True
-
     def _check(self):
         require_level(self.level, usual=0.9)
 
@@ -59,8 +56,7 @@ class IntervalCoverage(RegressionMeanMetric):
 interval_coverage: IntervalCoverage = IntervalCoverage()
 
 
-@dataclass(frozen=True, repr=False)
-class IntervalWidth(RegressionMeanMetric):
+class IntervalWidth(RegressionMeanMetric, name="MPIW", key="width", direction="none", range=(0.0, float("inf")), degree=1):
     r"""Mean width of the central interval at ``level`` (MPIW).
 
     .. math:: \frac{1}{n} \sum_i (h_i - l_i)
@@ -88,12 +84,6 @@ class IntervalWidth(RegressionMeanMetric):
 
     level: float = 0.9
 
-    name: ClassVar[str] = "MPIW"
-    key: ClassVar[str] = "width"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    degree: ClassVar[int | None] = 1
-
     def _check(self):
         require_level(self.level, usual=0.9)
 
@@ -105,8 +95,16 @@ class IntervalWidth(RegressionMeanMetric):
 interval_width: IntervalWidth = IntervalWidth()
 
 
-@dataclass(frozen=True, repr=False)
-class CoverageWidthCriterion(RegressionMetric, WholeMetric):
+class CoverageWidthCriterion(
+    RegressionMetric,
+    WholeMetric,
+    name="CWC",
+    key="coverage_width_criterion",
+    estimand="value on ever more rows at the range of these outcomes, which itself grows with the rows",
+    direction="maximize",
+    range=(float("-inf"), 1.0),
+    exceptions={"one_row": "outcomes of no range: nan"},
+):
     r"""One less the mean width of intervals over the range of the outcomes, times a penalty on wrong coverage (CWC).
 
     .. math:: \Big( 1 - \frac{\bar w}{\max y - \min y} \Big) \exp\big( -\eta (\hat c - c)^2 \big)
@@ -142,13 +140,6 @@ class CoverageWidthCriterion(RegressionMetric, WholeMetric):
 
     level: float = 0.9
     eta: float = 30.0
-
-    name: ClassVar[str] = "CWC"
-    key: ClassVar[str] = "coverage_width_criterion"
-    estimand: ClassVar[str] = "value on ever more rows at the range of these outcomes, which itself grows with the rows"
-    direction: ClassVar[str] = "maximize"
-    range: ClassVar[tuple[float, float]] = (float("-inf"), 1.0)
-    exceptions: ClassVar[dict[str, str]] = {"one_row": "outcomes of no range: nan"}
 
     def _check(self):
         require_level(self.level, usual=0.9)

@@ -33,15 +33,16 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class GapMetric(RegressionMetric):
+class GapMetric(
+    RegressionMetric,
+    estimand="error at these levels and bins on ever more rows: without the noise that the number itself carries",
+    clustered=False,
+):
     """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that are averaged) and ``_draws``.
 
     Its interval does not centre on the biased number: it asks which errors, with this sample's noise added, would show as the one seen.
     """
 
-    estimand: ClassVar[str] = "error at these levels and bins on ever more rows: without the noise that the number itself carries"
-    clustered: ClassVar[bool] = False
     #: Whether what is summed has no bound, so that noise grows with the error: the high end is then
     #: at least that of the errors that the gaps seen show with the noise added.
     long_tails: ClassVar[bool] = False
@@ -88,8 +89,9 @@ class GapMetric(RegressionMetric):
         return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
 
 
-@dataclass(frozen=True, repr=False)
-class IntervalCalibrationError(GapMetric):
+class IntervalCalibrationError(
+    GapMetric, name="interval calibration error", key="interval_calibration_error", direction="minimize", range=(0.0, 1.0)
+):
     r"""Mean gap between the coverage that intervals claim and what they have, over all levels.
 
     .. math:: \frac{1}{L} \sum_l \left| \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \right|
@@ -120,11 +122,6 @@ class IntervalCalibrationError(GapMetric):
 
     n_levels: int = 100
     kind: str = "interval"
-
-    name: ClassVar[str] = "interval calibration error"
-    key: ClassVar[str] = "interval_calibration_error"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def _examples(cls):
@@ -160,8 +157,9 @@ class IntervalCalibrationError(GapMetric):
 interval_calibration_error: IntervalCalibrationError = IntervalCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
+class RootMeanSquareIntervalCalibrationError(
+    IntervalCalibrationError, name="RMS interval calibration error", key="rms_interval_calibration_error"
+):
     r"""Root mean square gap between the coverage that intervals claim and what they have, over all levels.
 
     .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2 \Big)^{1/2}
@@ -189,9 +187,6 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
     0.578806
     """
 
-    name: ClassVar[str] = "RMS interval calibration error"
-    key: ClassVar[str] = "rms_interval_calibration_error"
-
     def _combined(self, gap):
         """The value from the gap at each level, (..., L)."""
         return np.sqrt(np.mean(gap * gap, axis=-1))
@@ -204,8 +199,7 @@ class RootMeanSquareIntervalCalibrationError(IntervalCalibrationError):
 root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationError = RootMeanSquareIntervalCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class MiscalibrationArea(RootMeanSquareIntervalCalibrationError):
+class MiscalibrationArea(RootMeanSquareIntervalCalibrationError, name="miscalibration area", key="miscalibration_area"):
     r"""Area between seen over claimed coverage, joined by straight lines, and the diagonal.
 
     .. math:: \int_0^1 \left| \hat c(p) - p \right| dp
@@ -232,9 +226,6 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError):
     >>> round(miscalibration_area([0.0], [0.0], [1.0]), 6)
     0.5
     """
-
-    name: ClassVar[str] = "miscalibration area"
-    key: ClassVar[str] = "miscalibration_area"
 
     def _combined(self, gap):
         left, right = np.abs(gap[..., :-1]), np.abs(gap[..., 1:])

@@ -1,7 +1,6 @@
 """Proper scores of forecasts: of the density, of the distribution, of quantiles, of intervals, of one threshold."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -27,8 +26,16 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class NegativeLogLikelihood(RegressionMeanMetric):
+class NegativeLogLikelihood(
+    RegressionMeanMetric,
+    name="NLL",
+    key="nll",
+    direction="minimize",
+    range=(float("-inf"), float("inf")),
+    proper=True,
+    selects=True,
+    degree=None,
+):
     r"""Mean negative logarithm of the predicted density at the outcome (NLL).
 
     .. math:: \frac{1}{n} \sum_i \left[ \log \sigma_i + \tfrac{1}{2} \log 2\pi + \frac{(y_i - \mu_i)^2}{2 \sigma_i^2} \right]
@@ -51,14 +58,6 @@ class NegativeLogLikelihood(RegressionMeanMetric):
     0.918939
     """
 
-    name: ClassVar[str] = "NLL"
-    key: ClassVar[str] = "nll"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (float("-inf"), float("inf"))
-    proper: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = None
-
     def _losses(self, record):
         return -record.forecast.log_density(record.y)
 
@@ -66,8 +65,9 @@ class NegativeLogLikelihood(RegressionMeanMetric):
 negative_log_likelihood: NegativeLogLikelihood = NegativeLogLikelihood()
 
 
-@dataclass(frozen=True, repr=False)
-class ContinuousRankedProbabilityScore(RegressionMeanMetric):
+class ContinuousRankedProbabilityScore(
+    RegressionMeanMetric, name="CRPS", key="crps", direction="minimize", range=(0.0, float("inf")), proper=True, selects=True, degree=1
+):
     r"""Mean squared distance between the predicted CDF and the outcome's step (CRPS).
 
     .. math:: \frac{1}{n} \sum_i \int \left( F_i(u) - [y_i \le u] \right)^2 du
@@ -97,14 +97,6 @@ class ContinuousRankedProbabilityScore(RegressionMeanMetric):
 
     estimator: Literal["empirical", "fair"] = "empirical"
 
-    name: ClassVar[str] = "CRPS"
-    key: ClassVar[str] = "crps"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
-
     def _check(self):
         require_option("estimator", self.estimator, ("empirical", "fair"))
 
@@ -130,8 +122,16 @@ def _block_losses(block, estimator):
 continuous_ranked_probability_score: ContinuousRankedProbabilityScore = ContinuousRankedProbabilityScore()
 
 
-@dataclass(frozen=True, repr=False)
-class PinballLoss(RegressionMeanMetric):
+class PinballLoss(
+    RegressionMeanMetric,
+    name="pinball loss",
+    key="pinball_loss",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    selects=True,
+    degree=1,
+):
     r"""Mean pinball loss of the predicted quantiles, averaged over levels.
 
     .. math:: \frac{1}{n} \sum_i \frac{1}{|T|} \sum_{\tau \in T} (\tau - [y_i < q_{i \tau}])\, (y_i - q_{i \tau})
@@ -158,14 +158,6 @@ class PinballLoss(RegressionMeanMetric):
 
     levels: tuple[float, ...] = tuple(k / 100 for k in range(1, 100))
 
-    name: ClassVar[str] = "pinball loss"
-    key: ClassVar[str] = "pinball_loss"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
-
     def _check(self):
         require_levels(self.levels)
 
@@ -182,8 +174,9 @@ class PinballLoss(RegressionMeanMetric):
 pinball_loss: PinballLoss = PinballLoss()
 
 
-@dataclass(frozen=True, repr=False)
-class WeightedIntervalScore(RegressionMeanMetric):
+class WeightedIntervalScore(
+    RegressionMeanMetric, name="WIS", key="wis", direction="minimize", range=(0.0, float("inf")), proper=True, selects=True, degree=1
+):
     r"""Mean weighted interval score: absolute error of the median, widths of central intervals, and what lies outside them.
 
     .. math:: \frac{1}{K + 1/2} \Big( \tfrac12 |y - m| + \sum_{k=1}^K \tfrac{\alpha_k}{2} (h_k - l_k) + (l_k - y)_+ + (y - h_k)_+ \Big)
@@ -217,14 +210,6 @@ class WeightedIntervalScore(RegressionMeanMetric):
 
     levels: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 
-    name: ClassVar[str] = "WIS"
-    key: ClassVar[str] = "wis"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    proper: ClassVar[bool] = True
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
-
     def _check(self):
         require_levels(self.levels)
 
@@ -236,8 +221,9 @@ class WeightedIntervalScore(RegressionMeanMetric):
 weighted_interval_score: WeightedIntervalScore = WeightedIntervalScore()
 
 
-@dataclass(frozen=True, repr=False)
-class ThresholdBrierScore(RegressionMeanMetric):
+class ThresholdBrierScore(
+    RegressionMeanMetric, name="threshold Brier score", key="threshold_brier_score", direction="minimize", range=(0.0, 1.0), degree=None
+):
     r"""Mean squared gap between the probability of an outcome at most at a threshold, and whether it was.
 
     .. math:: \frac1n \sum_i \left( F_i(t) - [y_i \le t] \right)^2
@@ -267,12 +253,6 @@ class ThresholdBrierScore(RegressionMeanMetric):
     """
 
     threshold: float = 0.0
-
-    name: ClassVar[str] = "threshold Brier score"
-    key: ClassVar[str] = "threshold_brier_score"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    degree: ClassVar[int | None] = None
 
     def _check(self):
         if not np.isfinite(self.threshold):

@@ -1,8 +1,5 @@
 """How large errors and standard deviations are: means, roots and medians over the rows."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
@@ -25,8 +22,9 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class MeanAbsoluteError(RegressionMeanMetric):
+class MeanAbsoluteError(
+    RegressionMeanMetric, name="MAE", key="mae", direction="minimize", range=(0.0, float("inf")), needs_std=False, selects=True, degree=1
+):
     r"""Mean distance between outcome and predicted mean (MAE).
 
     .. math:: \frac{1}{n} \sum_i |y_i - \mu_i|
@@ -46,14 +44,6 @@ class MeanAbsoluteError(RegressionMeanMetric):
     3.5
     """
 
-    name: ClassVar[str] = "MAE"
-    key: ClassVar[str] = "mae"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    needs_std: ClassVar[bool] = False
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
-
     def _losses(self, record):
         return np.abs(record.error)
 
@@ -61,8 +51,17 @@ class MeanAbsoluteError(RegressionMeanMetric):
 mean_absolute_error: MeanAbsoluteError = MeanAbsoluteError()
 
 
-@dataclass(frozen=True, repr=False)
-class RootMeanSquaredError(RootMeanMetric):
+class RootMeanSquaredError(
+    RootMeanMetric,
+    name="RMSE",
+    key="rmse",
+    estimand="root of the mean squared error of new rows",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    needs_std=False,
+    selects=True,
+    degree=1,
+):
     r"""Root of the mean squared distance between outcome and predicted mean (RMSE).
 
     .. math:: \sqrt{\frac{1}{n} \sum_i (y_i - \mu_i)^2}
@@ -82,15 +81,6 @@ class RootMeanSquaredError(RootMeanMetric):
     3.535534
     """
 
-    name: ClassVar[str] = "RMSE"
-    key: ClassVar[str] = "rmse"
-    estimand: ClassVar[str] = "root of the mean squared error of new rows"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    needs_std: ClassVar[bool] = False
-    selects: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 1
-
     def _losses(self, record):
         return np.square(record.error)
 
@@ -98,8 +88,16 @@ class RootMeanSquaredError(RootMeanMetric):
 root_mean_squared_error: RootMeanSquaredError = RootMeanSquaredError()
 
 
-@dataclass(frozen=True, repr=False)
-class MedianAbsoluteError(RegressionMetric, WholeMetric):
+class MedianAbsoluteError(
+    RegressionMetric,
+    WholeMetric,
+    name="median absolute error",
+    key="median_absolute_error",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    needs_std=False,
+    degree=1,
+):
     r"""Median distance between outcome and predicted mean.
 
     .. math:: \operatorname{median}_i |y_i - \mu_i|
@@ -119,13 +117,6 @@ class MedianAbsoluteError(RegressionMetric, WholeMetric):
     3.0
     """
 
-    name: ClassVar[str] = "median absolute error"
-    key: ClassVar[str] = "median_absolute_error"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    needs_std: ClassVar[bool] = False
-    degree: ClassVar[int | None] = 1
-
     def _value(self, record):
         error = np.abs(record.error)
         order = np.argsort(error)
@@ -138,8 +129,9 @@ class MedianAbsoluteError(RegressionMetric, WholeMetric):
 median_absolute_error: MedianAbsoluteError = MedianAbsoluteError()
 
 
-@dataclass(frozen=True, repr=False)
-class MeanAbsoluteRelativeDifference(RegressionMeanMetric):
+class MeanAbsoluteRelativeDifference(
+    RegressionMeanMetric, name="MARPD", key="marpd", direction="minimize", range=(0.0, 200.0), needs_std=False
+):
     r"""Mean distance between outcome and predicted mean, in per cent of their mean size (MARPD, symmetric MAPE).
 
     .. math:: \frac{100}{n} \sum_i \frac{2 |y_i - \mu_i|}{|y_i| + |\mu_i|}
@@ -159,12 +151,6 @@ class MeanAbsoluteRelativeDifference(RegressionMeanMetric):
     50.0
     """
 
-    name: ClassVar[str] = "MARPD"
-    key: ClassVar[str] = "marpd"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 200.0)
-    needs_std: ClassVar[bool] = False
-
     def _losses(self, record):
         size = np.abs(record.y) + np.abs(record.mean)
         return np.where(size > 0.0, 200.0 * quotient(np.abs(record.error), size), 0.0)
@@ -173,8 +159,15 @@ class MeanAbsoluteRelativeDifference(RegressionMeanMetric):
 mean_absolute_relative_difference: MeanAbsoluteRelativeDifference = MeanAbsoluteRelativeDifference()
 
 
-@dataclass(frozen=True, repr=False)
-class Sharpness(RootMeanMetric):
+class Sharpness(
+    RootMeanMetric,
+    name="sharpness",
+    key="sharpness",
+    estimand="root of the mean predicted variance of new rows",
+    direction="none",
+    range=(0.0, float("inf")),
+    degree=1,
+):
     r"""Root mean predicted variance.
 
     .. math:: \sqrt{\frac{1}{n} \sum_i \sigma_i^2}
@@ -194,13 +187,6 @@ class Sharpness(RootMeanMetric):
     3.535534
     """
 
-    name: ClassVar[str] = "sharpness"
-    key: ClassVar[str] = "sharpness"
-    estimand: ClassVar[str] = "root of the mean predicted variance of new rows"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    degree: ClassVar[int | None] = 1
-
     def _losses(self, record):
         return np.square(record.std)
 
@@ -212,8 +198,14 @@ sharpness: Sharpness = Sharpness()
 LEAST_FOR_MOMENTS = 1e-2
 
 
-@dataclass(frozen=True, repr=False)
-class CoefficientOfVariation(RegressionSumMetric):
+class CoefficientOfVariation(
+    RegressionSumMetric,
+    name="c_v",
+    key="c_v",
+    estimand="relative spread of the standard deviations predicted for new rows",
+    direction="none",
+    range=(0.0, float("inf")),
+):
     r"""Standard deviation of the predicted std over their mean (c_v).
 
     .. math:: c_v = \frac{1}{\bar\sigma} \sqrt{\frac{\sum_i (\sigma_i - \bar\sigma)^2}{n - 1}}
@@ -233,12 +225,6 @@ class CoefficientOfVariation(RegressionSumMetric):
     >>> round(coefficient_of_variation([0.0, 0.0], [0.0, 0.0], [1.0, 3.0]), 6)
     0.707107
     """
-
-    name: ClassVar[str] = "c_v"
-    key: ClassVar[str] = "c_v"
-    estimand: ClassVar[str] = "relative spread of the standard deviations predicted for new rows"
-    direction: ClassVar[str] = "none"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     def _columns(self, record):
         return list(np.cumprod([record.std] * 6, axis=0))

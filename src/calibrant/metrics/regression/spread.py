@@ -1,8 +1,7 @@
 """Predicted standard deviations against the errors seen, in bins of rows of like spread."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,8 +41,7 @@ __all__ = [
 OCTAVES = 64
 
 
-@dataclass(frozen=True, repr=False)
-class SpreadMetric(GapMetric):
+class SpreadMetric(GapMetric, direction="minimize", range=(0.0, float("inf"))):
     """Template of those over bins of equal weight by predicted std; a metric writes ``_gaps`` and ``_columns`` (what is summed).
 
     Parameters
@@ -55,9 +53,6 @@ class SpreadMetric(GapMetric):
 
     n_bins: int = 10
     cells: int = 0
-
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     @classmethod
     def _examples(cls):
@@ -125,8 +120,7 @@ class SpreadMetric(GapMetric):
         return super()._finalise(totals)
 
 
-@dataclass(frozen=True, repr=False)
-class ExpectedNormalizedCalibrationError(SpreadMetric):
+class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", long_tails=True):
     r"""Mean over bins of equal weight by predicted std of the relative gap between predicted and seen error (ENCE).
 
     .. math:: \frac{1}{N} \sum_j \frac{|RMV_j - RMSE_j|}{RMV_j}, \qquad
@@ -164,10 +158,6 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
     >>> expected_normalized_calibration_error(y, mean, [1.0, 1.0, 2.0, 2.0])
     1.0
     """
-
-    name: ClassVar[str] = "ENCE"
-    key: ClassVar[str] = "ence"
-    long_tails: ClassVar[bool] = True
 
     def null(
         self, mean: np.ndarray | Forecast, std: np.ndarray | None = None, *, sample_weight: ArrayLike | None = None, level: float = 0.95,
@@ -216,8 +206,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric):
 expected_normalized_calibration_error: ExpectedNormalizedCalibrationError = ExpectedNormalizedCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class UncertaintyCalibrationError(SpreadMetric):
+class UncertaintyCalibrationError(SpreadMetric, name="UCE", key="uce", long_tails=True, degree=2):
     r"""Gap between predicted variance and mean squared error, averaged over bins by their weight (UCE).
 
     .. math:: \sum_j \frac{n_j}{n} \left| \overline{(y - \mu)^2}_j - \overline{\sigma^2}_j \right|
@@ -246,11 +235,6 @@ class UncertaintyCalibrationError(SpreadMetric):
     3.0
     """
 
-    name: ClassVar[str] = "UCE"
-    key: ClassVar[str] = "uce"
-    long_tails: ClassVar[bool] = True
-    degree: ClassVar[int | None] = 2
-
     def _columns(self, record):
         return [np.square(record.error) - np.square(record.std)]
 
@@ -261,8 +245,7 @@ class UncertaintyCalibrationError(SpreadMetric):
 uncertainty_calibration_error: UncertaintyCalibrationError = UncertaintyCalibrationError()
 
 
-@dataclass(frozen=True, repr=False)
-class QuantileCalibrationError(SpreadMetric):
+class QuantileCalibrationError(SpreadMetric, name="QCE", key="qce", range=(0.0, 1.0)):
     r"""Gap between quantile level and share of outcomes below that quantile, over levels and bins of predicted std (QCE).
 
     .. math:: \frac{1}{L} \sum_l \sum_j \frac{n_j}{n} \left| \frac{1}{n_j} \sum_{i \in j} [y_i \le q_i(\tau_l)] - \tau_l \right|
@@ -295,10 +278,6 @@ class QuantileCalibrationError(SpreadMetric):
     """
 
     n_levels: int = 9
-
-    name: ClassVar[str] = "QCE"
-    key: ClassVar[str] = "qce"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def _check(self):
         super()._check()

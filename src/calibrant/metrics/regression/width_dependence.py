@@ -1,8 +1,5 @@
 """HSIC: whether coverage depends on the width of the interval."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels.bootstrap import null_generator
@@ -20,8 +17,18 @@ ORDERS = 200
 CELLS = 4_000_000
 
 
-@dataclass(frozen=True, repr=False)
-class WidthDependence(RegressionMetric, WholeMetric):
+class WidthDependence(
+    RegressionMetric,
+    WholeMetric,
+    name="HSIC",
+    key="width_dependence",
+    estimand="dependence on ever more rows: without what chance adds to the number itself",
+    direction="minimize",
+    range=(0.0, 1.0),
+    degree=None,
+    compares_rows=True,
+    exceptions={"one_row": "a mean over pairs of rows"},
+):
     r"""Dependence between an interval's width and whether it holds its outcome: root of the Hilbert-Schmidt criterion (HSIC).
 
     .. math:: \frac{1}{n - 1} \sqrt{\mathrm{tr}(L H K H)}, \quad K_{ij} = e^{-(w_i - w_j)^2 / a}, \quad L_{ij} = e^{-(c_i - c_j)^2 / b},
@@ -59,15 +66,6 @@ class WidthDependence(RegressionMetric, WholeMetric):
     level: float = 0.9
     width_scale: float = 1.0
     held_scale: float = 1.0
-
-    name: ClassVar[str] = "HSIC"
-    key: ClassVar[str] = "width_dependence"
-    estimand: ClassVar[str] = "dependence on ever more rows: without what chance adds to the number itself"
-    direction: ClassVar[str] = "minimize"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    degree: ClassVar[int | None] = None
-    compares_rows: ClassVar[bool] = True
-    exceptions: ClassVar[dict[str, str]] = {"one_row": "a mean over pairs of rows"}
 
     def _check(self):
         require_level(self.level, usual=0.9)
