@@ -122,20 +122,6 @@ def test_clusters_are_not_cut_apart():
     assert together.score_ > apart.score_ + 0.02
 
 
-def test_a_file_of_the_time_when_one_was_chosen_is_read():
-    data = planted("a factor", 50)
-    single = cb.StdScaling().fit(data[0], data[2], std=data[1])
-    numbers = dict.fromkeys(("score_", "uncalibrated_score_", "gain_in_errors_", "n_fit_"), 1.0)
-    old = {"calibrator_": single, "n_outputs_": 0, "status_": "chosen", "table_": [], **numbers}
-    cal = cb.AutoRegressionCalibrator.__new__(cb.AutoRegressionCalibrator)
-    cal.__setstate__(old)
-    assert (cal.predict(data[0], data[1]).std == single.predict(data[0], data[1]).std).all()
-    twice = {name: np.ones(2) for name in numbers}
-    cal.__setstate__({**old, **twice, "calibrator_": [single, single], "table_": [[], []], "n_outputs_": 2})
-    both = np.column_stack([data[0]] * 2), np.column_stack([data[1]] * 2)
-    assert cal.predict(*both).std.shape == (50, 2)
-
-
 def test_scores_are_out_of_fold():
     """Outcomes drawn at random: a fit on the held-out rows themselves would look better than it is on new ones."""
     mean, std, y = planted("calibrated", 200)

@@ -6,7 +6,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.select.evidence_pool import RATE, forecast_pool
+from calibrant.select.evidence_pool import FORECAST_RATE, forecast_pool
 from calibrant.select.held_out import HeldOutForecasts
 from calibrant.select.trust import score_difference
 
@@ -31,7 +31,7 @@ def test_weights_fall_with_the_score():
     held = _held(60, [3.0, 1.0, 1.2])
     shares = forecast_pool(held).shares
     apart = (held.own[2] - held.own[1]).sum()
-    assert np.log(shares[1] / shares[2]) == pytest.approx(RATE * apart)
+    assert np.log(shares[1] / shares[2]) == pytest.approx(FORECAST_RATE * apart)
 
 
 def test_doing_nothing_keeps_the_probability_that_it_is_better():
