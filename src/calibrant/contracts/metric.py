@@ -67,6 +67,9 @@ class Metric:
     soft_labels: ClassVar[bool] = False  # whether it takes shares of raters for labels
     compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
     needs_std: ClassVar[bool] = True  # of forecasts: whether the spread matters; else means are enough
+    #: Options, beside the defaults, of each way of working that differs in code, which the
+    #: contract suite tries.
+    examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -82,7 +85,7 @@ class Metric:
     @classmethod
     def _examples(cls) -> Sequence[Any]:
         """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls()]
+        return [cls(), *(cls(**options) for options in cls.examples)]
 
     @property
     def mergeable(self) -> bool:

@@ -39,6 +39,7 @@ class PerLabelCalibrationError(
     clustered=False,
     direction="minimize",
     range=(0.0, 1.0),
+    examples=({"n_bins": 5, "average": "label"},),
 ):
     r"""Gap between confidence and accuracy over bins of the confidence within each predicted label, averaged (top-label ECE).
 
@@ -75,10 +76,6 @@ class PerLabelCalibrationError(
 
     n_bins: int = 15
     average: Literal["row", "label"] = "row"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_bins=5, average="label")]
 
     def _check(self):
         require_count("n_bins", self.n_bins)
@@ -219,6 +216,7 @@ class KernelCalibrationError(
     range=(-2.0, 2.0),
     compares_rows=True,
     exceptions={"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"},
+    examples=({"bandwidth": 0.5, "estimator": "biased"},),
 ):
     r"""Squared kernel calibration error of the whole probability vector, without bias (SKCE).
 
@@ -257,10 +255,6 @@ class KernelCalibrationError(
 
     bandwidth: float | Literal["median"] = "median"
     estimator: Literal["unbiased", "biased"] = "unbiased"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(bandwidth=0.5, estimator="biased")]
 
     def _check(self):
         if self.bandwidth != "median" and not (isinstance(self.bandwidth, int | float) and self.bandwidth > 0):
@@ -335,6 +329,7 @@ class VariationalCalibrationError(
     direction="minimize",
     range=(-2.0, 2.0),
     exceptions={"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"},
+    examples=({"norm": 2},),
 ):
     r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an out-of-fold recalibration g.
 
@@ -376,10 +371,6 @@ class VariationalCalibrationError(
     norm: int = 1
     calibrator: Any = None
     n_splits: int = 5
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(norm=2)]
 
     def _check(self):
         if self.calibrator is not None:

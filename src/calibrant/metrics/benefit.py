@@ -1,6 +1,6 @@
 """What acting above a threshold brings: net benefit, plain and standardised, and lift."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -64,6 +64,7 @@ class NetBenefit(
     direction="maximize",
     range=(float("-inf"), 1.0),
     selects=True,
+    examples=({"target": "answer", "threshold": 0.2}, {"threshold": 0.3, "prevalence": 0.1}),
 ):
     r"""Net benefit of acting where the risk is at least a threshold, in true positives a row.
 
@@ -106,10 +107,6 @@ class NetBenefit(
     strategy: Literal["model", "all", "none"] = "model"
 
     _standardised: ClassVar[bool] = False
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls(), cls(target="answer", threshold=0.2), cls(threshold=0.3, prevalence=0.1)]
 
     def _exceptions(self) -> Mapping[str, str]:
         """Without rows of either kind there are no rates; the best there is, is the share of events."""

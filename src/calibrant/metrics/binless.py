@@ -136,7 +136,9 @@ class SmoothCalibrationError(PairMetric, name="smooth ECE", key="smooth_ece", di
 smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()
 
 
-class MaximumMeanCalibrationError(PairMetric, name="MMCE", key="mmce", direction="minimize", range=(0.0, 1.0)):
+class MaximumMeanCalibrationError(
+    PairMetric, name="MMCE", key="mmce", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "width": 0.1},)
+):
     r"""Kernel norm of the gap between hits and scores (MMCE).
 
     .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h} \right)^{1/2}
@@ -170,10 +172,6 @@ class MaximumMeanCalibrationError(PairMetric, name="MMCE", key="mmce", direction
 
     width: float = 0.4
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="event", width=0.1)]
-
     def _check(self):
         if not self.width >= 0.005:
             raise InputError(f"width must be at least 0.005; got {self.width!r}; 0.4 is usual.")
@@ -191,7 +189,9 @@ class MaximumMeanCalibrationError(PairMetric, name="MMCE", key="mmce", direction
 maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibrationError()
 
 
-class KdeCalibrationError(PairMetric, name="KDE-ECE", key="kde_ece", direction="minimize", range=(0.0, 1.0)):
+class KdeCalibrationError(
+    PairMetric, name="KDE-ECE", key="kde_ece", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "norm": 2},)
+):
     r"""Mean gap between the score and the accuracy at that score, both from kernel density estimates (KDE-ECE).
 
     .. math:: \left( \int_0^1 |z - \hat\pi(z)|^d \hat f(z)\, dz \right)^{1/d}
@@ -230,10 +230,6 @@ class KdeCalibrationError(PairMetric, name="KDE-ECE", key="kde_ece", direction="
 
     norm: Literal[1, 2] = 1
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="event", norm=2)]
-
     def _check(self):
         if self.norm not in (1, 2):
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
@@ -266,7 +262,9 @@ kde_calibration_error: KdeCalibrationError = KdeCalibrationError()
 EVERY_SCORE = 1000
 
 
-class IntegratedCalibrationIndex(PairMetric, direction="minimize", range=(0.0, 1.0)):
+class IntegratedCalibrationIndex(
+    PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"target": "answer", "quantile": 0.9}, {"smoother": "spline"})
+):
     r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
@@ -328,10 +326,6 @@ class IntegratedCalibrationIndex(PairMetric, direction="minimize", range=(0.0, 1
         return self.name.lower()
 
     key: ClassVar[str] = by_options(_key)
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer", quantile=0.9), cls(smoother="spline")]
 
     def _exceptions(self) -> Mapping[str, str]:
         """The spline of separated outcomes is not quite 0 and 1."""

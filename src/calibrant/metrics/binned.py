@@ -35,6 +35,7 @@ class BinnedCalibrationError(
     clustered=False,
     range=(0.0, 1.0),
     soft_labels=True,
+    examples=({"strategy": "mass"}, {"norm": 2}, {"norm": 3, "n_bins": 5}, {"norm": "max", "n_bins": 5}),
 ):
     """Template of the binned calibration errors; a metric says which (score, hit) pairs it bins.
 
@@ -51,10 +52,6 @@ class BinnedCalibrationError(
     n_bins: int = 15
     strategy: Literal["width", "mass"] = "width"
     norm: float | Literal["max"] = 1
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(strategy="mass"), cls(norm=2), cls(norm=3, n_bins=5), cls(norm="max", n_bins=5)]
 
     @property
     def mergeable(self) -> bool:
@@ -197,7 +194,7 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
 expected_calibration_error: ExpectedCalibrationError = ExpectedCalibrationError()
 
 
-class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce"):
+class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce", examples=({"strategy": "mass", "n_bins": 5},)):
     r"""Largest gap between confidence and accuracy over the bins of the top label's confidence (MCE).
 
     .. math:: \max_b \left| \mathrm{conf}_b - \mathrm{acc}_b \right|
@@ -234,15 +231,11 @@ class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce"):
 
     norm: Literal[1, 2, "max"] = "max"
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(strategy="mass", n_bins=5)]
-
 
 maximum_calibration_error: MaximumCalibrationError = MaximumCalibrationError()
 
 
-class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key="rmsce"):
+class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key="rmsce", examples=({"strategy": "mass", "n_bins": 5},)):
     r"""Root mean square gap between confidence and accuracy over the bins of the top label's confidence (RMSCE).
 
     .. math:: \left( \sum_b \frac{w_b}{w} \left( \mathrm{conf}_b - \mathrm{acc}_b \right)^2 \right)^{1/2}
@@ -278,10 +271,6 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key
     """
 
     norm: Literal[1, 2, "max"] = 2
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(strategy="mass", n_bins=5)]
 
 
 root_mean_square_calibration_error: RootMeanSquareCalibrationError = RootMeanSquareCalibrationError()

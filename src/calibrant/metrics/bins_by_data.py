@@ -26,7 +26,12 @@ __all__ = [
 ]
 
 
-class DebiasedCalibrationError(BinnedCalibrationError, name="debiased calibration error", key="debiased_ece"):
+class DebiasedCalibrationError(
+    BinnedCalibrationError,
+    name="debiased calibration error",
+    key="debiased_ece",
+    examples=({"norm": 1, "target": "event"}, {"strategy": "width", "n_bins": 10}),
+):
     r"""Binned calibration error less what the noise in the bins adds to it; 0 where the noise explains it all.
 
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
@@ -72,10 +77,6 @@ class DebiasedCalibrationError(BinnedCalibrationError, name="debiased calibratio
     strategy: Literal["width", "mass"] = "mass"
     norm: Literal[1, 2, "max"] = 2
     target: Any = "answer"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(norm=1, target="event"), cls(strategy="width", n_bins=10)]
 
     def _binary_only(self) -> bool:
         return self.target == "event"
@@ -134,6 +135,7 @@ class AdaptiveCalibrationError(
     estimand="error in these bins on ever more rows: without the noise that the number itself carries",
     direction="minimize",
     range=(0.0, 1.0),
+    examples=({"n_bins": 5, "threshold": 0.01},),
 ):
     r"""Gap between probability and share, averaged over bins of equal weight and over the classes (ACE; TACE with a threshold).
 
@@ -170,10 +172,6 @@ class AdaptiveCalibrationError(
 
     n_bins: int = 15
     threshold: float = 0.0
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_bins=5, threshold=0.01)]
 
     def _check(self):
         require_count("n_bins", self.n_bins)
@@ -217,7 +215,9 @@ adaptive_calibration_error: AdaptiveCalibrationError = AdaptiveCalibrationError(
 MAX_BINS = 1000
 
 
-class SweepCalibrationError(PairMetric, name="ECE-sweep", key="sweep_ece", direction="minimize", range=(0.0, 1.0)):
+class SweepCalibrationError(
+    PairMetric, name="ECE-sweep", key="sweep_ece", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "norm": 2},)
+):
     r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still rise with the score (ECE-sweep).
 
     .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
@@ -253,10 +253,6 @@ class SweepCalibrationError(PairMetric, name="ECE-sweep", key="sweep_ece", direc
     """
 
     norm: Literal[1, 2] = 1
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="event", norm=2)]
 
     def _check(self):
         if self.norm not in (1, 2):

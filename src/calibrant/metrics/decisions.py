@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0)):
+class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"target": "answer"}, {"cells": 1024})):
     """A function of the sums on either side of each cut. A metric writes ``_of_cuts(sums, low, high)``.
 
     Parameters
@@ -43,10 +43,6 @@ class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0)):
     cells: int = 0
 
     promises: ClassVar[Promises]
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer"), cls(cells=1024)]
 
     @property
     def mergeable(self) -> bool:
@@ -267,7 +263,7 @@ u_calibration_error: UCalibrationError = UCalibrationError()
 ROWS_EACH = 10.0
 
 
-class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="minimize", range=(0.0, 1.0)):
+class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="minimize", range=(0.0, 1.0), examples=({"target": "answer"},)):
     r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped payoff in [0, 1] (CDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_v w_v \left| \bar c_v - \mu \right|
@@ -306,10 +302,6 @@ class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="mini
     target: Any = "event"
 
     promises: ClassVar[Promises] = Promises("no", "no", "yes", "against the best use of the scores: at most twice its size")
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer")]
 
     def _pair_value(self, score, hit, weight):
         unique, index = np.unique(score, return_inverse=True)

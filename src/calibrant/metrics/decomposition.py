@@ -190,6 +190,7 @@ class RefinementError(
     estimand="score left after isotonic recalibration on ever more rows",
     direction="minimize",
     range=(0.0, 1.0),
+    examples=({"target": "event", "score": "log_loss"},),
 ):
     r"""Score that is left when the probabilities are recalibrated by isotonic regression: uncertainty less discrimination.
 
@@ -233,10 +234,6 @@ class RefinementError(
         return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "answer" else {}
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="event", score="log_loss")]
 
     def _check(self):
         require_option("score", self.score, ("brier", "log_loss"))

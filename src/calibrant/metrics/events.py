@@ -1,7 +1,6 @@
 """Means over the rows of one event's probability: risk, bias, squared error, scores weighted by threshold."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -39,6 +38,7 @@ class EventBrierScore(
     proper=True,
     soft_labels=True,
     selects=True,
+    examples=(),
 ):
     r"""Mean squared distance between the probability of the event and whether it happened.
 
@@ -64,10 +64,6 @@ class EventBrierScore(
     >>> round(event_brier_score([1, 0], [0.8, 0.4]), 6)
     0.1
     """
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls()]
 
     def _losses(self, record: Any):
         score, hit = record.pair(self.target)
@@ -176,7 +172,9 @@ class CalibrationBias(
 calibration_bias: CalibrationBias = CalibrationBias()
 
 
-class ThresholdWeightedScore(Targeted, MeanMetric, direction="minimize", proper=True, selects=True):
+class ThresholdWeightedScore(
+    Targeted, MeanMetric, direction="minimize", proper=True, selects=True, examples=({"low": 0.05, "high": 0.4}, {"beta": (2.0, 5.0)})
+):
     """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a beta density. See those made from it."""
 
     low: float = 0.0
@@ -185,10 +183,6 @@ class ThresholdWeightedScore(Targeted, MeanMetric, direction="minimize", proper=
 
     #: Both parameters of the density are above this: else the score, or its bound, is lost.
     _least: ClassVar[float] = 0.0
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls(), cls(low=0.05, high=0.4), cls(beta=(2.0, 5.0))]
 
     def _check(self):
         if not 0.0 <= self.low < self.high <= 1.0:

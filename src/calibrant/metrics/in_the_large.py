@@ -1,6 +1,6 @@
 """Calibration in the large: as many events as said, by their ratio and by the intercept of the log odds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -38,6 +38,7 @@ class CalibrationInTheLarge(
     direction="none",
     paired=True,
     range=(float("-inf"), float("inf")),
+    examples=({"target": "answer"},),
 ):
     r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
 
@@ -74,10 +75,6 @@ class CalibrationInTheLarge(
     """
 
     target: Any = "event"
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls(), cls(target="answer")]
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
@@ -179,7 +176,14 @@ ROUNDING = 1e-12
 
 
 class ObservedExpectedRatio(
-    Targeted, SumMetric, name="O/E", key="observed_expected_ratio", direction="none", range=(0.0, float("inf")), soft_labels=True
+    Targeted,
+    SumMetric,
+    name="O/E",
+    key="observed_expected_ratio",
+    direction="none",
+    range=(0.0, float("inf")),
+    soft_labels=True,
+    examples=({"target": "answer"}, {"given": "risks"}, {"given": "nothing"}),
 ):
     r"""Number of events that happened, divided by the number that the probabilities add up to (O/E).
 
@@ -235,10 +239,6 @@ class ObservedExpectedRatio(
     """
 
     given: Literal["rate", "risks", "nothing"] = "rate"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer"), cls(given="risks"), cls(given="nothing")]
 
     def _estimand(self) -> str:
         """What the interval is of."""

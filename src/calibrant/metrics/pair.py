@@ -1,7 +1,7 @@
 """Metrics of one probability against one outcome: the answer's being right, the event's, or any class's."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,9 +25,7 @@ class Targeted:
 
     target: Any = "event"
 
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls(), cls(target="answer")]
+    examples: ClassVar[Sequence[Mapping[str, Any]]] = ({"target": "answer"},)
 
     def _binary_only(self) -> bool:
         return self.target == "event"
@@ -40,6 +38,7 @@ class PairMetric(
     WholeMetric,
     estimand="error on ever more rows with these scores: without the noise that the number itself carries",
     clustered=False,
+    examples=({"target": "event"},),
 ):
     """Template of metrics of (score, hit) pairs. A metric writes ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
 
@@ -53,10 +52,6 @@ class PairMetric(
     inverted: ClassVar[bool] = True
     #: Whether scores too bold or too timid hide from it in few rows, so that its interval tries them.
     tilted: ClassVar[bool] = False
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        return [cls(), cls(target="event")]
 
     @abstractmethod
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float: ...

@@ -27,7 +27,15 @@ __all__ = [
 
 
 class BrierScore(
-    MeanMetric, name="Brier score", key="brier_score", direction="minimize", range=(0.0, 2.0), proper=True, soft_labels=True, selects=True
+    MeanMetric,
+    name="Brier score",
+    key="brier_score",
+    direction="minimize",
+    range=(0.0, 2.0),
+    proper=True,
+    soft_labels=True,
+    selects=True,
+    examples=({"scale_by_half": True},),
 ):
     r"""Mean squared distance between the probability vector and the true class.
 
@@ -57,10 +65,6 @@ class BrierScore(
     """
 
     scale_by_half: bool = False
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(scale_by_half=True)]
 
     def _losses(self, record):
         # The squares of the others plus (1 - own)^2, without building the one-hot matrix or cancelling.
@@ -280,6 +284,7 @@ class D2OfClasses(
     range=(float("-inf"), 1.0),
     selects=True,
     exceptions={"one_row": ALIKE, "one_class_only": ALIKE},
+    examples=({"score": "brier"},),
 ):
     r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes save (D²).
 
@@ -307,10 +312,6 @@ class D2OfClasses(
     """
 
     score: Literal["log_loss", "brier"] = "log_loss"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(score="brier")]
 
     def _check(self):
         require_option("score", self.score, ("log_loss", "brier"))

@@ -31,6 +31,7 @@ class ConfidenceAuroc(
     range=(0.0, 1.0),
     selects=True,
     paired=True,
+    examples=({"target": "event"},),
 ):
     r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
 
@@ -64,10 +65,6 @@ class ConfidenceAuroc(
     """
 
     target: Any = "answer"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="event")]
 
     def _name(self) -> str:
         """AUROC of the confidence, or of the event."""
@@ -298,6 +295,7 @@ class CoverageAtRisk(
     range=(0.0, 1.0),
     selects=True,
     paired=True,
+    examples=({"risk": 0.2},),
 ):
     """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk`` are wrong.
 
@@ -324,10 +322,6 @@ class CoverageAtRisk(
     """
 
     risk: float = 0.05
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(risk=0.2)]
 
     def _check(self):
         if not 0.0 <= self.risk <= 1.0:

@@ -26,6 +26,7 @@ class CalibrationSlope(
     direction="none",
     paired=True,
     range=(float("-inf"), float("inf")),
+    examples=({"target": "answer"},),
 ):
     r"""Slope of the logistic regression of the outcome on the log-odds of the score (Cox's slope).
 
@@ -65,10 +66,6 @@ class CalibrationSlope(
 
     #: Which of the fit's (slope, intercept) it is.
     _place: ClassVar[int] = 0
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer")]
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike, which for the top label is not where all labels are, or the scores separate them."""

@@ -15,7 +15,9 @@ __all__ = ["SoftBinnedCalibrationDecisionLoss", "soft_binned_calibration_decisio
 FINEST = 10
 
 
-class SoftBinnedCalibrationDecisionLoss(PairMetric, name="SCDL", key="scdl", direction="minimize", range=(0.0, 1.0), mergeable_=True):
+class SoftBinnedCalibrationDecisionLoss(
+    PairMetric, name="SCDL", key="scdl", direction="minimize", range=(0.0, 1.0), mergeable_=True, examples=({"target": "answer"},)
+):
     r"""Calibration decision loss of soft bins: each score is spread over the two nearest of knots about :math:`n^{-1/3}` apart (SCDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_t w_t \left| \bar c_t - \mu \right| 1\{\mu \text{ between } \bar s_t
@@ -56,10 +58,6 @@ class SoftBinnedCalibrationDecisionLoss(PairMetric, name="SCDL", key="scdl", dir
     target: Any = "event"
 
     promises: ClassVar[Promises] = Promises("no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True)
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(target="answer")]
 
     def _pair_value(self, score, hit, weight):
         return float(self._finalise(_sums(score, hit, weight, 0, 1)[0]))

@@ -153,6 +153,7 @@ class AcceptedShare(
     direction="none",
     range=(0.0, 1.0),
     rate=True,
+    examples=({"threshold": 0.7},),
 ):
     """Share of rows whose confidence is above the threshold.
 
@@ -179,10 +180,6 @@ class AcceptedShare(
 
     threshold: float = 0.0
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(threshold=0.7)]
-
     def _check(self):
         if not 0.0 <= self.threshold <= 1.0:
             raise InputError(f"threshold must be in [0, 1]; got {self.threshold!r}.")
@@ -201,6 +198,7 @@ class SelectiveRisk(
     estimand="share of wrong answers among new rows above the threshold",
     direction="minimize",
     range=(0.0, 1.0),
+    examples=({"threshold": 0.4},),
 ):
     r"""Share of wrong answers among the rows whose confidence is above the threshold, :math:`P(\text{wrong} \mid s > t)`.
 
@@ -233,10 +231,6 @@ class SelectiveRisk(
         return {} if self.threshold == 0.0 else {"constant_scores": "no row above the threshold: nan"}
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(threshold=0.4)]
 
     def _check(self):
         if not 0.0 <= self.threshold <= 1.0:

@@ -90,7 +90,12 @@ class GapMetric(
 
 
 class IntervalCalibrationError(
-    GapMetric, name="interval calibration error", key="interval_calibration_error", direction="minimize", range=(0.0, 1.0)
+    GapMetric,
+    name="interval calibration error",
+    key="interval_calibration_error",
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"n_levels": 19, "kind": "quantile"},),
 ):
     r"""Mean gap between the coverage that intervals claim and what they have, over all levels.
 
@@ -122,10 +127,6 @@ class IntervalCalibrationError(
 
     n_levels: int = 100
     kind: str = "interval"
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_levels=19, kind="quantile")]
 
     def _check(self):
         require_count("n_levels", self.n_levels, 2)

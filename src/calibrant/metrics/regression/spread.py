@@ -41,7 +41,7 @@ __all__ = [
 OCTAVES = 64
 
 
-class SpreadMetric(GapMetric, direction="minimize", range=(0.0, float("inf"))):
+class SpreadMetric(GapMetric, direction="minimize", range=(0.0, float("inf")), examples=({"n_bins": 3}, {"cells": 256})):
     """Template of those over bins of equal weight by predicted std; a metric writes ``_gaps`` and ``_columns`` (what is summed).
 
     Parameters
@@ -53,10 +53,6 @@ class SpreadMetric(GapMetric, direction="minimize", range=(0.0, float("inf"))):
 
     n_bins: int = 10
     cells: int = 0
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_bins=3), cls(cells=256)]
 
     @property
     def mergeable(self) -> bool:
